@@ -1,0 +1,1 @@
+"""Datasets and corpora, from their original files into the lake."""

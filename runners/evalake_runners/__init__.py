@@ -1,0 +1,1 @@
+"""Systems under test, sweeps over them, and the `evalake` command line."""

@@ -1,0 +1,122 @@
+"""What a system under test must do: index a corpus, answer queries.
+
+The engine calls `index` once per (corpus content, ingestion) and keeps the folder; `open` in
+each worker process; `search` once per task. An adapter raises to report a failure, and never
+catches an error to return an empty list: empty means that the system answered with nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusView:
+    """A corpus on disk, read-only for adapters.
+
+    `root` holds the files of a `files` corpus at their paths. A `documents` corpus has
+    `documents.parquet` (doc_id, text) there instead.
+    """
+
+    corpus_id: str
+    kind: str  # files | documents
+    root: Path
+    paths: tuple[str, ...]  # corpus-relative POSIX paths, sorted; doc ids for documents
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One task as a system may see it: never its gold."""
+
+    task_id: str
+    text: str
+    depth: int  # hits asked for
+    seed: int  # the task's own number, for systems that draw at random
+    library: str | None = None
+
+
+@dataclass(slots=True)
+class RawHit:
+    """One answer as the system gave it, best first; the engine numbers ranks from 1."""
+
+    item_id: str | None = None  # None: built from path and lines, or the qualified name
+    score: float | None = None  # the system's own scale
+    raw_path: str | None = None  # exactly as answered; the engine makes it corpus-relative
+    start_line: int | None = None  # from 1, inclusive
+    end_line: int | None = None
+    qualified_name: str | None = None
+    doc_id: str | None = None
+    title: str | None = None
+    text: str | None = None
+    reason: str | None = None
+    branch: str | None = None  # bm25, dense, graph, ...
+
+
+@dataclass(slots=True)
+class Answer:
+    """What one search call brought back."""
+
+    hits: Sequence[RawHit]
+    payload: str | None = None  # raw answer where it is more than the hits
+    call: str | None = None  # the command or tool call, without secrets
+    resolved_library: str | None = None
+    n_tool_calls: int | None = None
+    cost_usd: float | None = None
+    covered: bool | None = None  # a router's own signal, where there is no list
+    phase_seconds: Mapping[str, float] = field(default_factory=dict)  # besides the whole search
+
+
+class NotAttemptedError(Exception):
+    """The system does not claim to answer this kind of task; the text quotes its own docs."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """What indexing made. `counts` proves that every branch the arm needs is there."""
+
+    n_chunks: int | None = None
+    n_vectors: int | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    device: str | None = None  # really used
+
+
+class Searcher(Protocol):
+    """An opened index in one worker process."""
+
+    def search(self, query: Query) -> Answer:
+        """Answer one query with at most `query.depth` hits."""
+
+    def close(self) -> None:
+        """Release processes and files."""
+
+
+class System(Protocol):
+    """One system with one effective configuration; cheap to make, starts nothing by itself."""
+
+    name: str
+    version: str  # known without starting a server, else "unknown"
+    adapter_version: str
+    output: str  # ranked | composite | blob
+    needs_network: bool
+
+    def public_config(self) -> Mapping[str, Any]:
+        """The effective configuration for the lake: allowlisted keys, secrets as set / missing."""
+
+    def config_files(self) -> Mapping[str, Path]:
+        """Files the configuration names; their hashes become part of the arm."""
+
+    def ingestion_config(self) -> Mapping[str, Any]:
+        """The part of the configuration that shapes an index. Hashed into the index key."""
+
+    def index(self, corpus: CorpusView, index_dir: Path) -> IndexReport:
+        """Build an index inside an empty folder.
+
+        Raises:
+            SystemFailedError: it could not be built, or lacks a branch the arm claims.
+        """
+
+    def open(self, corpus: CorpusView, index_dir: Path) -> Searcher:
+        """Open a finished index."""

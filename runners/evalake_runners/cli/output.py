@@ -1,0 +1,82 @@
+"""Data on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from evalake_warehouse.errors import EvalakeError
+
+
+def say(message: str) -> None:
+    """One line for a person, on stderr."""
+    print(message, file=sys.stderr)
+
+
+def print_error(error: EvalakeError) -> None:
+    """All problems of an error, one line each, then the hint."""
+    for problem in error.problems:
+        say(f"error: {problem}")
+    if error.hint:
+        say(f"\nhint: {error.hint}")
+
+
+def print_json(value: object) -> None:
+    """Machine output: UTF-8 JSON with NaN as null and times as ISO 8601."""
+    print(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def print_rows(rows: Sequence[Mapping[str, Any]], *, title: str | None = None) -> None:
+    """Rows as a table: fitted to a terminal, at full width where stdout is a file or a pipe."""
+    from rich.table import Table
+
+    if not rows:
+        say("no rows")
+        return
+    table = Table(title=title, title_justify="left", show_edge=False, header_style="bold")
+    for name in rows[0]:
+        numeric = all(isinstance(row[name], int | float | None) for row in rows)
+        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(format_cell(value) for value in row.values()))
+    _console().print(table)
+
+
+def format_cell(value: object) -> str:
+    """One value for a person: three decimals, an en dash for NULL."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.3f}" if abs(value) >= 0.0005 or value == 0 else f"{value:.1e}"
+    if isinstance(value, datetime):
+        return value.strftime("%Y-%m-%d %H:%M:%S")
+    return str(value).replace("[", "\\[")
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 10_000, highlight=False, soft_wrap=False)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item) for item in value]
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    return str(value)

@@ -1,0 +1,1 @@
+"""Lake contracts, the warehouse build, SQL access, charts and the report."""

@@ -1,0 +1,1 @@
+"""The lake: immutable Parquet files with declared schemas."""
