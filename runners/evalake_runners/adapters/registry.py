@@ -1,0 +1,63 @@
+"""Find adapters by name; an adapter's module is imported when it is asked for, not before."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib import import_module
+from typing import NamedTuple
+
+from evalake_runners.adapters.setup import Adapter
+from evalake_warehouse.errors import UsageError
+
+
+class _Entry(NamedTuple):
+    module: str
+    summary: str
+
+
+_ENTRIES: dict[str, _Entry] = {
+    "bm25": _Entry("bm25", "BM25 over functions, classes and line windows (bm25s)"),
+    "empty": _Entry("controls", "Control: answers nothing, scores 0.0"),
+    "gold": _Entry("controls", "Control: answers the gold, scores 1.0"),
+    "pydocs-mcp": _Entry("pydocs_mcp", "pydocs-mcp in process: lexical, dense or hybrid"),
+    "random": _Entry("controls", "Control: distinct items by the task's seed, the chance level"),
+    "ripgrep": _Entry("ripgrep", "Content words of the question, searched with ripgrep"),
+}
+
+
+def adapter_names() -> tuple[str, ...]:
+    """Names that `system:` and `--system` accept, sorted."""
+    return tuple(sorted(_ENTRIES))
+
+
+def adapter_summary(name: str) -> str:
+    """One line about an adapter, without importing it."""
+    return _ENTRIES[name].summary
+
+
+def get_adapter(name: str) -> Adapter:
+    """Import and return one adapter.
+
+    Raises:
+        UsageError: no adapter has that name, or its own dependencies are missing.
+    """
+    entry = _ENTRIES.get(name)
+    if entry is None:
+        raise UsageError(unknown_name(name), where="system", hint="evalake doctor")
+    try:
+        module = import_module(f"evalake_runners.adapters.{entry.module}")
+    except ImportError as error:
+        raise UsageError(f"system `{name}` cannot be loaded: {error}", where="system") from error
+    # A module that holds several adapters has a table of them; a module of one has two names.
+    table: dict[str, Adapter] | None = getattr(module, "ADAPTERS", None)
+    if table is not None:
+        return table[name]
+    return Adapter(name, entry.summary, module.CONFIG, module.make)
+
+
+def unknown_name(name: str) -> str:
+    """The message for a system that does not exist."""
+    near = get_close_matches(name, _ENTRIES, n=1)
+    if near:
+        return f"unknown system `{name}`; did you mean `{near[0]}`?"
+    return f"unknown system `{name}`; known: {', '.join(adapter_names())}"

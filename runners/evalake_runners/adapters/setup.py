@@ -1,0 +1,61 @@
+"""What every adapter module declares and is given.
+
+An adapter module (or package) has two public names, which `adapters.registry` looks for:
+
+- `CONFIG`: its configuration model, a `Strict`;
+- `make(config, setup)`: the `System` for one validated configuration. It is cheap, and is called
+  again in every worker process, so `config` and `setup` must pickle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from evalake_runners.adapters.protocol import System
+from evalake_warehouse.errors import UsageError
+
+
+class Strict(BaseModel):
+    """Frozen, and an unknown key is an error: a misspelt key must never be ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """Where a system finds itself: the dataset it is asked about and the folders it may name."""
+
+    dataset: str
+    edition: str
+    depth: int  # hits asked for by every query of the run
+    seed: int
+    lake: Path
+    base_dirs: tuple[Path, ...]  # a configured path is looked up in these, in order
+
+    def find(self, path: str) -> Path:
+        """A file or folder that a configuration names.
+
+        Raises:
+            UsageError: it is in none of the base folders.
+        """
+        named = Path(path).expanduser()
+        for base in self.base_dirs:
+            if (candidate := base / named).exists():
+                return candidate.resolve()
+        looked = ", ".join(map(str, self.base_dirs))
+        raise UsageError(f"no such file or folder; looked in {looked}", where=path)
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """One way to make systems, as the registry hands it out."""
+
+    name: str
+    summary: str
+    config_model: type[Strict]
+    make: Callable[[Any, Setup], System]
