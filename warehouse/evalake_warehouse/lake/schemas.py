@@ -214,7 +214,8 @@ _DECLARED = (
         schema=_columns(
             {
                 "dataset": _STR, "text_sha256": _STR, "gold_sha256": _STR, "scorer": _STR,
-                "scorer_version": _STR, "floor": _FLOAT, "below_floor": _BOOL,
+                "scorer_version": _STR, "floor": _FLOAT, "below_floor": _BOOL, "text_chars": _INT,
+                "gold_chars": _INT,
             },
             {"score": _FLOAT},
         ),

@@ -1,0 +1,204 @@
+"""Read the lake: list its files, set bad ones aside by name, and make them one relation.
+
+One torn file fails a whole Parquet scan, so every file's footer is checked before DuckDB sees
+it. Files are immutable, so a file once found good (same path, size and time) is not opened again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from evalake_warehouse.errors import Problem
+from evalake_warehouse.lake.schemas import TABLES, LakeTable
+
+_RUN_ID_LENGTH = 36
+_CHECKED = "lake-checked.json"
+
+
+@dataclass(frozen=True, slots=True)
+class LakeFile:
+    """One good file of the lake."""
+
+    table: str
+    path: Path
+    dataset: str
+    stem: str
+    size: int
+
+    @property
+    def owner(self) -> str:
+        """What the file belongs to: a run id, or the edition, corpus or build it is named by."""
+        if TABLES[self.table].per_run:
+            return self.stem[:_RUN_ID_LENGTH]
+        return self.stem.split("-", 1)[0]
+
+
+@dataclass(frozen=True)
+class LakeListing:
+    """The lake's good files, and what is wrong with the others."""
+
+    files: tuple[LakeFile, ...]
+    problems: tuple[Problem, ...] = field(default=())
+
+    @cached_property
+    def by_table(self) -> Mapping[str, list[LakeFile]]:
+        """Good files per table; every table has an entry."""
+        grouped: dict[str, list[LakeFile]] = {name: [] for name in TABLES}
+        for file in self.files:
+            grouped[file.table].append(file)
+        return grouped
+
+    @cached_property
+    def by_run(self) -> Mapping[str, list[LakeFile]]:
+        """Good files of the per-run tables, per run id."""
+        grouped: defaultdict[str, list[LakeFile]] = defaultdict(list)
+        for file in self.files:
+            if TABLES[file.table].per_run:
+                grouped[file.owner].append(file)
+        return grouped
+
+    def paths(self, table: str, *, datasets: Iterable[str] | None = None) -> list[Path]:
+        """Good files of one table, all of them or those of some datasets."""
+        wanted = None if datasets is None else set(datasets)
+        return [
+            file.path for file in self.by_table[table] if wanted is None or file.dataset in wanted
+        ]
+
+
+def list_lake(home: Path) -> LakeListing:
+    """List every file under `home/lake`, opening only footers that were not seen before.
+
+    A torn file, one with other columns than its table declares, and one written by a newer
+    evalake are left out and named in `problems`. The rest of the lake stays usable.
+    """
+    lake = home / "lake"
+    checked = _load_checked(home)
+    good: list[LakeFile] = []
+    problems: list[Problem] = []
+    seen: dict[str, list[int]] = {}
+    for table, path, stat in _walk(lake):
+        key = str(path.relative_to(lake))
+        mark = [stat.st_size, stat.st_mtime_ns, table.version]
+        problem = None if checked.get(key) == mark else _check(table, path)
+        if problem is not None:
+            problems.append(Problem(str(path), problem))
+            continue
+        seen[key] = mark
+        dataset = path.parent.parent.name.removeprefix("dataset=")
+        good.append(LakeFile(table.name, path, dataset, path.stem, stat.st_size))
+    if seen != checked:
+        _save_checked(home, seen)
+    return LakeListing(tuple(good), tuple(problems))
+
+
+def relation_sql(table: str, paths: Iterable[Path]) -> str:
+    """A `select` over files of one table with exactly its declared columns and types.
+
+    No path gives a legal, empty relation; columns that older files lack are NULL.
+    """
+    schema = TABLES[table].schema
+    columns = [(field.name, _sql_type(field.type)) for field in schema]
+    files = [sql_literal(str(path)) for path in paths]
+    if not files:
+        empty = ", ".join(f"cast(null as {kind}) as {quoted(name)}" for name, kind in columns)
+        return f"select {empty} where false"
+    listed = ", ".join(files)
+    # A typed, empty first branch gives columns that no file has yet.
+    present = ", ".join(quoted(name) for name, _ in columns)
+    typed = ", ".join(f"cast(null as {kind}) as {quoted(name)}" for name, kind in columns)
+    return (
+        f"select {present} from (select {typed} where false union all by name "
+        f"from read_parquet([{listed}], union_by_name = true, hive_partitioning = false))"
+    )
+
+
+def sql_literal(text: str) -> str:
+    """A string as an SQL literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def quoted(name: str) -> str:
+    """A name as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _walk(lake: Path) -> Iterator[tuple[LakeTable, Path, os.stat_result]]:
+    for name, table in TABLES.items():
+        for dataset in _entries(lake / name):
+            if not dataset.name.startswith("dataset=") or dataset.name == "dataset=__schema":
+                continue
+            for run_date in _entries(Path(dataset.path)):
+                for entry in _entries(Path(run_date.path)):
+                    if entry.name.endswith(".parquet") and entry.is_file():
+                        yield table, Path(entry.path), entry.stat()
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _check(table: LakeTable, path: Path) -> str | None:
+    try:
+        schema = pq.read_schema(path)
+    except (pa.ArrowInvalid, OSError) as error:
+        reason = str(error).split(". ", maxsplit=1)[0].rstrip(".")
+        return f"torn or not Parquet, skipped ({reason}); delete it or copy it again"
+    version = int((schema.metadata or {}).get(b"evalake.version", b"1"))
+    if version > table.version:
+        return (
+            f"{table.name} schema version {version} is newer than this evalake reads "
+            f"({table.version}), skipped; upgrade evalake"
+        )
+    declared = {field.name: field.type for field in table.schema}
+    wrong = [
+        f"{field.name} {field.type}" for field in schema if declared.get(field.name) != field.type
+    ]
+    if wrong:
+        return f"columns that table {table.name} does not declare, skipped: {', '.join(wrong)}"
+    return None
+
+
+def _load_checked(home: Path) -> dict[str, list[int]]:
+    try:
+        loaded: dict[str, list[int]] = json.loads((home / _CHECKED).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return loaded
+
+
+def _save_checked(home: Path, seen: Mapping[str, list[int]]) -> None:
+    temporary = home / f"{_CHECKED}.{uuid.uuid4().hex}.tmp"
+    try:
+        temporary.write_text(json.dumps(seen))
+        os.replace(temporary, home / _CHECKED)
+    except OSError:
+        # Only a note that spares work next time: a read-only home is no reason to fail.
+        temporary.unlink(missing_ok=True)
+
+
+_SQL_TYPES = {
+    pa.string(): "varchar",
+    pa.int64(): "bigint",
+    pa.float64(): "double",
+    pa.bool_(): "boolean",
+    pa.timestamp("us"): "timestamp",
+    pa.list_(pa.string()): "varchar[]",
+}
+
+
+def _sql_type(kind: pa.DataType) -> str:
+    return _SQL_TYPES[kind]
