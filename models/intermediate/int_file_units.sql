@@ -1,0 +1,45 @@
+-- Grain: one row per run, task and rank, for tasks that have file-level gold.
+-- Hits collapse to distinct files: `unit_rank` is the file's place among the files of the list.
+-- A hit without a resolved path is a unit of its own, by what the system called it.
+
+with hits as (
+    select * from {{ ref('stg_hits') }}
+),
+
+file_tasks as (
+    select distinct
+        dataset,
+        edition,
+        task_id
+    from {{ ref('stg_gold') }}
+    where level = 'file'
+),
+
+named as (
+    select
+        hits.run_id,
+        hits.task_id,
+        hits.rank,
+        coalesce(hits.path, hits.raw_path, hits.item_id) as unit
+    from hits
+    inner join file_tasks
+        on hits.dataset = file_tasks.dataset
+        and hits.edition = file_tasks.edition
+        and hits.task_id = file_tasks.task_id
+),
+
+first_seen as (
+    select
+        *,
+        min(rank) over (partition by run_id, task_id, unit) as first_rank
+    from named
+)
+
+select
+    run_id,
+    task_id,
+    rank,
+    unit,
+    first_rank,
+    dense_rank() over (partition by run_id, task_id order by first_rank) as unit_rank
+from first_seen

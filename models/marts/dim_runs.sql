@@ -1,0 +1,40 @@
+-- Grain: one row per run.
+
+{{ config(materialized='incremental', incremental_strategy='replace_runs') }}
+
+select
+    run_id,
+    arm_hash,
+    arm_label,
+    system,
+    system_version,
+    adapter_version,
+    dataset,
+    edition,
+    split,
+    depth,
+    query_variant,
+    output,
+    seed,
+    repeat,
+    n_tasks,
+    jobs,
+    sweep_id,
+    family,
+    role,
+    primary_metric,
+    status,
+    started_at,
+    finished_at,
+    device,
+    network_blocked,
+    git_sha,
+    git_dirty,
+    command,
+    provenance,
+    config_json,
+    config_files_json,
+    packages_json,
+    host_json,
+    evalake_version
+from {{ ref('stg_runs') }}

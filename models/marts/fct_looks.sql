@@ -1,0 +1,17 @@
+-- Grain: one row per run that used tasks from the test tail.
+
+{{ config(materialized='incremental', incremental_strategy='replace_runs') }}
+
+select
+    run_id,
+    looked_at,
+    dataset,
+    edition,
+    split,
+    arm_hash,
+    family,
+    who,
+    why,
+    confirmatory,
+    batch
+from {{ source('lake', 'looks') }}

@@ -1,0 +1,41 @@
+-- Grain: one row per run and task: the try that counts, which is the latest ok or empty one,
+-- else the latest.
+
+with attempts as (
+    select * from {{ source('lake', 'attempts') }}
+),
+
+runs as (
+    select * from {{ ref('stg_runs') }}
+),
+
+chosen as (
+    select *
+    from attempts
+    qualify row_number() over (
+        partition by run_id, task_id
+        order by status in ('ok', 'empty') desc, attempt desc
+    ) = 1
+)
+
+select
+    chosen.run_id,
+    chosen.task_id,
+    chosen.attempt,
+    chosen.status,
+    chosen.reason,
+    chosen.n_hits,
+    chosen.payload_bytes,
+    chosen.payload_sha256,
+    chosen.call,
+    chosen.resolved_library,
+    chosen.n_tool_calls,
+    chosen.cost_usd,
+    chosen.covered,
+    chosen.n_concurrent,
+    chosen.started_at,
+    runs.dataset,
+    runs.edition,
+    runs.depth
+from chosen
+inner join runs on chosen.run_id = runs.run_id

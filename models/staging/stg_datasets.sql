@@ -1,0 +1,3 @@
+-- Grain: one row per dataset and edition.
+
+select * from {{ source('lake', 'datasets') }}

@@ -1,0 +1,3 @@
+-- Grain: one row per dataset, edition and task.
+
+select * from {{ source('lake', 'tasks') }}

@@ -1,0 +1,1 @@
+"""What it means for a hit to match a gold item, where SQL alone cannot say it."""
