@@ -1,0 +1,119 @@
+"""Control systems: the perfect answer, no answer, and chance."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from evalake_runners.adapters.protocol import Answer, CorpusView, IndexReport, Query, RawHit
+from evalake_runners.adapters.setup import Adapter, Setup, Strict
+
+Answering = Callable[[CorpusView, Query], Sequence[RawHit]]
+
+
+class NoConfig(Strict):
+    """A control has nothing to set."""
+
+
+class ControlSystem:
+    """A system that needs no index and answers by a function."""
+
+    version = "1"
+    adapter_version = "1"
+    output = "ranked"
+    needs_network = False
+
+    def __init__(self, name: str, answering: Callable[[], Answering]) -> None:
+        self.name = name
+        self._answering = answering
+
+    def public_config(self) -> Mapping[str, Any]:
+        """Nothing."""
+        return {}
+
+    def config_files(self) -> Mapping[str, Path]:
+        """None."""
+        return {}
+
+    def ingestion_config(self) -> Mapping[str, Any]:
+        """Nothing."""
+        return {}
+
+    def index(self, corpus: CorpusView, index_dir: Path) -> IndexReport:
+        """Nothing to do."""
+        del index_dir
+        return IndexReport(counts={corpus.kind: len(corpus.paths)})
+
+    def open(self, corpus: CorpusView, index_dir: Path) -> ControlSearcher:
+        """Ready at once."""
+        del index_dir
+        return ControlSearcher(corpus, self._answering())
+
+
+class ControlSearcher:
+    """One corpus and the function that answers."""
+
+    def __init__(self, corpus: CorpusView, answering: Answering) -> None:
+        self._corpus = corpus
+        self._answering = answering
+
+    def search(self, query: Query) -> Answer:
+        """At most `query.depth` hits."""
+        return Answer(hits=self._answering(self._corpus, query)[: query.depth])
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def no_hits(corpus: CorpusView, query: Query) -> Sequence[RawHit]:
+    """The `empty` control."""
+    del corpus, query
+    return ()
+
+
+def random_hits(run_seed: int) -> Answering:
+    """Distinct items of the corpus, drawn by the task's seed and the run's."""
+
+    def answer(corpus: CorpusView, query: Query) -> Sequence[RawHit]:
+        drawn = draw_distinct(corpus.paths, query.depth, seed=query.seed ^ run_seed)
+        if corpus.kind == "documents":
+            return [RawHit(doc_id=item) for item in drawn]
+        return [RawHit(raw_path=item) for item in drawn]
+
+    return answer
+
+
+def draw_distinct(items: Sequence[str], n: int, *, seed: int) -> list[str]:
+    """Up to `n` of `items` without replacement, the same on every Python version.
+
+    A partial Fisher-Yates shuffle over `Random.random`, whose sequence for a seed is
+    guaranteed; that of `Random.sample` is not.
+    """
+    generator = random.Random(seed)  # noqa: S311
+    moved: dict[int, int] = {}
+    drawn = []
+    for first in range(min(n, len(items))):
+        other = first + int(generator.random() * (len(items) - first))
+        drawn.append(items[moved.get(other, other)])
+        moved[other] = moved.get(first, first)
+    return drawn
+
+
+def _make_empty(config: NoConfig, setup: Setup) -> ControlSystem:
+    del config, setup
+    return ControlSystem("empty", lambda: no_hits)
+
+
+def _make_random(config: NoConfig, setup: Setup) -> ControlSystem:
+    del config
+    return ControlSystem("random", lambda: random_hits(setup.seed))
+
+
+ADAPTERS = {
+    "empty": Adapter("empty", "Control: answers nothing, scores 0.0", NoConfig, _make_empty),
+    "random": Adapter(
+        "random", "Control: distinct items by the task's seed", NoConfig, _make_random
+    ),
+}
