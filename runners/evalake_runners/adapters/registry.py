@@ -15,11 +15,15 @@ class _Entry(NamedTuple):
     summary: str
 
 
+PLUGIN_PREFIX = "python:"  # `python:my_package.my_system` names any module with an adapter's names
+
 _ENTRIES: dict[str, _Entry] = {
     "bm25": _Entry("bm25", "BM25 over functions, classes and line windows (bm25s)"),
     "empty": _Entry("controls", "Control: answers nothing, scores 0.0"),
     "gold": _Entry("controls", "Control: answers the gold, scores 1.0"),
     "pydocs-mcp": _Entry("pydocs_mcp", "pydocs-mcp in process: lexical, dense or hybrid"),
+    "pydocs-mcp-composite": _Entry("pydocs_mcp", "pydocs-mcp's one budgeted answer"),
+    "pydocs-oracle": _Entry("pydocs_mcp", "pydocs-mcp over one chunk per documentation row"),
     "random": _Entry("controls", "Control: distinct items by the task's seed, the chance level"),
     "ripgrep": _Entry("ripgrep", "Content words of the question, searched with ripgrep"),
 }
@@ -41,6 +45,8 @@ def get_adapter(name: str) -> Adapter:
     Raises:
         UsageError: no adapter has that name, or its own dependencies are missing.
     """
+    if name.startswith(PLUGIN_PREFIX):
+        return _plugin(name)
     entry = _ENTRIES.get(name)
     if entry is None:
         raise UsageError(unknown_name(name), where="system", hint="evalake doctor")
@@ -53,6 +59,15 @@ def get_adapter(name: str) -> Adapter:
     if table is not None:
         return table[name]
     return Adapter(name, entry.summary, module.CONFIG, module.make)
+
+
+def _plugin(name: str) -> Adapter:
+    module_name = name.removeprefix(PLUGIN_PREFIX)
+    try:
+        module = import_module(module_name)
+        return Adapter(name, (module.__doc__ or name).splitlines()[0], module.CONFIG, module.make)
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
+        raise UsageError(f"system `{name}` cannot be loaded: {error}", where="system") from error
 
 
 def unknown_name(name: str) -> str:

@@ -1,0 +1,143 @@
+"""Read a retrieval pipeline without running it: what it needs, and how many hits it can give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from evalake_warehouse.errors import ConfigError, Problem
+
+_NEEDS = {
+    "chunk_fetcher": "fts_rows",
+    "dense_fetcher": "vectors",
+    "dense_scorer": "vectors",
+    "graph_expand": "edges",
+    "centrality_prior": "node_scores",
+    "community_diversity": "node_scores",
+    "late_interaction_scorer": "token_vectors",
+    "llm_tree_reasoning": "trees",
+}
+# What pydocs-mcp 0.8 uses where a step does not say. A list is never longer than the shortest cap.
+_CAPS = {
+    "chunk_fetcher": ("limit", 50),
+    "dense_fetcher": ("limit", 50),
+    "top_k_filter": ("k", 50),
+    "late_interaction_scorer": ("top_k", 100),
+    "limit": ("max_results", 8),
+}
+_COMPOSITE_STEP = "token_budget_formatter"
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """A pipeline file and what follows from its steps."""
+
+    path: Path
+    document: Mapping[str, Any]
+    step_types: frozenset[str]
+    deepest: int | None  # most hits it can give; None where no step limits them
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Names of the index counts that must not be zero."""
+        return frozenset(_NEEDS[kind] for kind in self.step_types if kind in _NEEDS)
+
+    @property
+    def is_composite(self) -> bool:
+        """Whether its answer is one text made from the hits."""
+        return _COMPOSITE_STEP in self.step_types
+
+    @property
+    def asks_llm(self) -> bool:
+        """Whether it calls a language model."""
+        return "llm_tree_reasoning" in self.step_types
+
+
+def read_pipeline(path: Path) -> Pipeline:
+    """Parse a retrieval pipeline.
+
+    Raises:
+        ConfigError: it is not YAML, or lacks the shape of a pydocs-mcp pipeline.
+    """
+    document = read_yaml(path)
+    steps = document.get("steps")
+    if not isinstance(steps, list) or not all(_is_step(step) for step in steps):
+        raise ConfigError(
+            [Problem(f"{path}: `steps`", "must be a list of steps, each with `name` and `type`")]
+        )
+    types = frozenset(str(step["type"]) for step in _walk(steps))
+    return Pipeline(path, document, types, _deepest(steps, None))
+
+
+def ingestion_stages(path: Path) -> tuple[str, ...]:
+    """The stage types of an ingestion pipeline, in order.
+
+    Raises:
+        ConfigError: it is not YAML, or has no list of stages.
+    """
+    stages = read_yaml(path).get("stages")
+    if not isinstance(stages, list) or not all(isinstance(stage, dict) for stage in stages):
+        raise ConfigError([Problem(f"{path}: `stages`", "must be a list of stages with a `type`")])
+    return tuple(str(stage.get("type")) for stage in stages)
+
+
+def read_yaml(path: Path) -> Mapping[str, Any]:
+    """A YAML file whose top level is a mapping.
+
+    Raises:
+        ConfigError: it cannot be read or parsed.
+    """
+    try:
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError([Problem(str(path), f"cannot be read: {error}")]) from error
+    if not isinstance(document, dict):
+        raise ConfigError([Problem(str(path), "must hold a mapping")])
+    return document
+
+
+def _is_step(step: object) -> bool:
+    return isinstance(step, dict) and "type" in step
+
+
+def _params(step: Mapping[str, Any]) -> Mapping[str, Any]:
+    params = step.get("params")
+    return params if isinstance(params, dict) else {}
+
+
+def _inner(step: Mapping[str, Any]) -> Iterator[Sequence[Mapping[str, Any]]]:
+    """The step lists inside a parallel, conditional or nested step."""
+    params = _params(step)
+    for branch in params.get("branches") or ():
+        yield branch.get("steps") or ()
+    if params.get("stages"):
+        yield params["stages"]
+    if isinstance(params.get("stage"), dict):
+        yield (params["stage"],)
+    if params.get("steps"):
+        yield params["steps"]
+
+
+def _walk(steps: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    for step in steps:
+        yield step
+        for inner in _inner(step):
+            yield from _walk(inner)
+
+
+def _deepest(steps: Sequence[Mapping[str, Any]], cap: int | None) -> int | None:
+    for step in steps:
+        branches = [_deepest(inner, cap) for inner in _inner(step)]
+        if branches:
+            # Fused branches may agree on every item, so only the longest one is sure.
+            cap = None if None in branches else max(b for b in branches if b is not None)
+        if step["type"] in _CAPS:
+            key, default = _CAPS[step["type"]]
+            here = int(_params(step).get(key, default))
+            is_source = step["type"].endswith("_fetcher")
+            cap = here if cap is None or is_source else min(cap, here)
+    return cap

@@ -1,0 +1,128 @@
+"""Answer queries from a finished index, in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evalake_runners.adapters.protocol import Answer, Query, RawHit
+
+if TYPE_CHECKING:
+    from pydocs_mcp.models import Chunk
+
+# Pointers such as [[next:lookup:flask.Flask]] address tools, not readers: they are no content.
+_POINTER = re.compile(r"[ \t]*\[\[next:[^\]\n]*\]\]")
+# Which branch a fetcher stamps on its hits. Graph neighbours are fetched without a stamp.
+_BRANCHES = {
+    "bm25_chunk": "bm25",
+    "turboquant_dense": "dense",
+    "late_interaction": "late_interaction",
+    None: "graph",
+}
+_RANKED = ".ranked"
+
+
+@dataclass(slots=True)
+class InProcessSearcher:
+    """One pipeline over one index; not shared between threads."""
+
+    pipeline: Any
+    is_composite: bool
+    title_is_doc_id: bool
+    llm: Any  # `LlmClient` of this package, or None
+    runner: asyncio.Runner
+
+    def search(self, query: Query) -> Answer:
+        """Run the pipeline for one query."""
+        from pydocs_mcp.models import SearchQuery
+
+        if self.llm is not None:
+            self.llm.begin()
+        # A composite is one item of many hits: its depth says nothing about how many it is made of.
+        limit = None if self.is_composite else query.depth
+        asked = SearchQuery(terms=query.text, max_results=limit)
+        state = self.runner.run(self.pipeline.run(asked))
+        if self.is_composite:
+            hits = _composite_hits(state)
+        else:
+            hits = self._ranked_hits(state)[: query.depth]
+        if self.llm is None:
+            return Answer(hits)
+        spent = self.llm.spent()
+        return Answer(
+            hits,
+            n_tool_calls=spent.n_calls,
+            cost_usd=spent.cost_usd,
+            phase_seconds={"llm": spent.seconds},
+        )
+
+    def close(self) -> None:
+        """End the event loop."""
+        self.runner.close()
+
+    def _ranked_hits(self, state: Any) -> list[RawHit]:
+        if state.candidates is None:
+            return []
+        branches = _branches_by_chunk(state.scratch)
+        return [self._hit(chunk, branches) for chunk in state.candidates.items]
+
+    def _hit(self, chunk: Chunk, branches: Mapping[Any, str]) -> RawHit:
+        metadata = chunk.metadata
+        title = metadata.get("title")
+        branch = branches.get(chunk.id) or _BRANCHES.get(chunk.retriever_name, chunk.retriever_name)
+        if self.title_is_doc_id:
+            return RawHit(
+                item_id=title,
+                doc_id=title,
+                title=title,
+                text=chunk.text,
+                score=chunk.relevance,
+                branch=branch,
+            )
+        return RawHit(
+            score=chunk.relevance,
+            raw_path=metadata.get("source_path"),
+            start_line=metadata.get("start_line"),
+            end_line=metadata.get("end_line"),
+            qualified_name=metadata.get("qualified_name"),
+            title=title,
+            text=chunk.text,
+            branch=branch,
+        )
+
+
+def _composite_hits(state: Any) -> list[RawHit]:
+    if state.result is None:
+        return []
+    return [
+        RawHit(item_id=f"composite-{number}", text=strip_pointers(chunk.text), branch="composite")
+        for number, chunk in enumerate(state.result.items, start=1)
+    ]
+
+
+def strip_pointers(text: str) -> str:
+    """A composite answer without its pointer tokens, and without lines that were only pointers."""
+    kept = []
+    for line in text.splitlines():
+        bare, n_pointers = _POINTER.subn("", line)
+        is_label = bare.rstrip().endswith(":") or not bare.strip()  # such as `Together:`
+        if n_pointers == 0 or not is_label:
+            kept.append(bare)
+    return "\n".join(kept)
+
+
+def _branches_by_chunk(scratch: Mapping[str, Any]) -> dict[Any, str]:
+    """Chunk id -> the branches that ranked it before fusion, such as `bm25+dense`.
+
+    Fused hits keep the stamp of the first branch only; the branches' own lists tell them all.
+    """
+    found: dict[Any, list[str]] = {}
+    for key in sorted(scratch):
+        if not key.endswith(_RANKED):
+            continue
+        for chunk in getattr(scratch[key], "items", ()):
+            found.setdefault(chunk.id, []).append(key.removesuffix(_RANKED))
+    return {chunk_id: "+".join(names) for chunk_id, names in found.items()}

@@ -1,0 +1,180 @@
+"""The `System` that evalake's engine drives."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from evalake_runners.adapters.protocol import CorpusView, IndexReport, Searcher
+from evalake_runners.adapters.pydocs_mcp import versions
+from evalake_runners.adapters.pydocs_mcp.config import EmbeddingConfig, PydocsConfig
+from evalake_runners.adapters.pydocs_mcp.isolation import isolated
+from evalake_runners.adapters.pydocs_mcp.pipelines import (
+    Pipeline,
+    ingestion_stages,
+    read_pipeline,
+)
+from evalake_runners.adapters.pydocs_mcp.workspace import (
+    Workspace,
+    model_fingerprint,
+    model_folder,
+)
+from evalake_runners.adapters.setup import Setup
+from evalake_warehouse.errors import ConfigError, Problem, SystemFailedError
+from evalake_warehouse.identity import sha256_text
+
+
+def make(name: str) -> Callable[[PydocsConfig, Setup], PydocsSystem]:
+    """The factory of one adapter; it pickles."""
+    return partial(_make, name)
+
+
+def _make(name: str, config: PydocsConfig, setup: Setup) -> PydocsSystem:
+    pipeline = read_pipeline(setup.find(config.pipeline))
+    ingestion = setup.find(config.ingestion or f"pipelines/ingestion/{_makes(pipeline)}.yaml")
+    if config.embedding is None and "vectors" in pipeline.needs:
+        config = config.model_copy(update={"embedding": EmbeddingConfig()})
+    system = PydocsSystem(name, config, pipeline, ingestion, setup.depth)
+    if problems := system.problems():
+        raise ConfigError(problems)
+    return system
+
+
+def _makes(pipeline: Pipeline) -> str:
+    if "token_vectors" in pipeline.needs:
+        return "late_interaction"
+    return "dense" if "vectors" in pipeline.needs else "lexical"
+
+
+class PydocsSystem:
+    """pydocs-mcp with one pipeline. Nothing of it is imported until `index` or `open`."""
+
+    def __init__(
+        self, name: str, config: PydocsConfig, pipeline: Pipeline, ingestion: Path, depth: int
+    ) -> None:
+        self.name = name
+        self.version = versions.installed_version()
+        self.adapter_version = versions.ADAPTER_VERSION
+        self.output = "composite" if pipeline.is_composite else "ranked"
+        self.config = config
+        self.pipeline = pipeline
+        self.ingestion = ingestion
+        self.depth = depth
+        wanted = config.node_scores
+        self.node_scores = "node_scores" in pipeline.needs if wanted is None else wanted
+        remote_vectors = config.embedding is not None and not config.embedding.is_local
+        dry_run = config.llm is not None and config.llm.dry_run
+        self.needs_network = remote_vectors or (pipeline.asks_llm and not dry_run)
+
+    def problems(self) -> list[Problem]:
+        """What is wrong with the configuration, before anything is built."""
+        where, deepest = str(self.pipeline.path), self.pipeline.deepest
+        stages, needs = ingestion_stages(self.ingestion), self.pipeline.needs
+        found = []
+        if self.pipeline.is_composite:
+            if self.depth != 1:
+                found.append(
+                    Problem(
+                        where, f"answers with one composite item; `depth` {self.depth} must be 1"
+                    )
+                )
+        elif deepest is not None and deepest < self.depth:
+            found.append(
+                Problem(where, f"gives at most {deepest} hits; `depth` {self.depth} was asked for")
+            )
+        for need, stage in (
+            ("vectors", "embed_chunks"),
+            ("token_vectors", "embed_chunks_multi_vector"),
+            ("edges", "reference_capture"),
+        ):
+            if need in needs and stage not in stages:
+                found.append(
+                    Problem(str(self.ingestion), f"lacks the stage `{stage}`, which {where} needs")
+                )
+        if self.pipeline.asks_llm and self.config.llm is None:
+            found.append(Problem(where, "asks a language model; `llm` is not configured"))
+        if "token_vectors" in needs and self.config.late_interaction is None:
+            found.append(Problem(where, "needs `late_interaction` to name a model"))
+        return found
+
+    def public_config(self) -> Mapping[str, Any]:
+        """Every key of the configuration; none of them is a secret."""
+        shown = self.config.model_dump(mode="json")
+        shown["node_scores"] = self.node_scores
+        shown["models"] = self._models()
+        return shown
+
+    def config_files(self) -> Mapping[str, Path]:
+        """The two pipeline files."""
+        return {"pipeline": self.pipeline.path, "ingestion": self.ingestion}
+
+    def ingestion_config(self) -> Mapping[str, Any]:
+        """What an index depends on, and no more, so that arms share one."""
+        embeds = "embed_chunks" in ingestion_stages(self.ingestion)
+        return {
+            "system": "pydocs-mcp",
+            "version": self.version,
+            "adapter_version": self.adapter_version,
+            "transport": self.config.transport,
+            "ingestion_sha256": sha256_text(self.ingestion.read_text(encoding="utf-8")),
+            "extensions": self.config.extensions and sorted(self.config.extensions),
+            "max_file_bytes": self.config.max_file_bytes,
+            "node_scores": self.node_scores,
+            "embedding": self.config.embedding.model_dump(mode="json")
+            if embeds and self.config.embedding
+            else None,
+            "late_interaction": self.config.late_interaction
+            and self.config.late_interaction.model_dump(mode="json"),
+            "models": self._models(),
+        }
+
+    def index(self, corpus: CorpusView, index_dir: Path) -> IndexReport:
+        """Build the index and prove that it has what the pipeline retrieves from."""
+        from evalake_runners.adapters.pydocs_mcp.counts import count_index, require_branches
+        from evalake_runners.adapters.pydocs_mcp.indexing import build_index
+
+        self._require_usable(corpus)
+        workspace = Workspace(index_dir)
+        workspace.write_settings(self.config, self.ingestion, node_scores=self.node_scores)
+        with isolated(workspace.home, offline=not self.needs_network), asyncio.Runner() as runner:
+            settings = workspace.load_settings()
+            stages = ingestion_stages(self.ingestion)
+            built = runner.run(build_index(corpus, workspace.database, settings, stages))
+            counts = runner.run(count_index(workspace.database, settings))
+        require_branches(self.pipeline.needs, counts, where=self.name)
+        return IndexReport(
+            n_chunks=counts["chunks"],
+            n_vectors=counts["vectors"],
+            counts={**counts, "warnings": built.n_warnings},
+            device=built.device or "cpu",
+        )
+
+    def open(self, corpus: CorpusView, index_dir: Path) -> Searcher:
+        """Open a finished index; one that lacks a branch is refused here too.
+
+        Arms share indexes, so the arm that built this one may have needed less of it.
+        """
+        from evalake_runners.adapters.pydocs_mcp.opening import open_in_process
+
+        self._require_usable(corpus)
+        return open_in_process(self, corpus, Workspace(index_dir))
+
+    def _require_usable(self, corpus: CorpusView) -> None:
+        versions.require_supported()
+        if self.name == "pydocs-oracle" and corpus.kind != "documents":
+            raise SystemFailedError(
+                f"needs a corpus of documents; {corpus.corpus_id[:12]} is one of {corpus.kind}",
+                where=self.name,
+            )
+
+    def _models(self) -> dict[str, str]:
+        """Hashes of local model folders, whose paths mean nothing on another machine."""
+        named = {
+            "embedding": self.config.embedding and self.config.embedding.model,
+            "late_interaction": self.config.late_interaction and self.config.late_interaction.model,
+        }
+        folders = {key: model_folder(model) for key, model in named.items() if model}
+        return {key: model_fingerprint(folder) for key, folder in folders.items() if folder}

