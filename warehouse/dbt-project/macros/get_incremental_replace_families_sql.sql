@@ -3,5 +3,5 @@
     per family. All rows of a family that a changed run belongs to are made anew.
 -#}
 {% macro get_incremental_replace_families_sql(arg_dict) -%}
-    {{ _replace_keys(arg_dict, 'family', source('build', 'changed_families')) }}
+    {{ _replace_keys(arg_dict, 'family', 'build.changed_families') }}
 {%- endmacro %}

@@ -3,5 +3,5 @@
     rows inserted. Run ids are passed as literals, which zone maps can prune by.
 -#}
 {% macro get_incremental_replace_runs_sql(arg_dict) -%}
-    {{ _replace_keys(arg_dict, 'run_id', source('build', 'changed_runs')) }}
+    {{ _replace_keys(arg_dict, 'run_id', 'build.changed_runs') }}
 {%- endmacro %}

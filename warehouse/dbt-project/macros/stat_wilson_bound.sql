@@ -1,0 +1,18 @@
+{#-
+    An end of Wilson's score interval for a proportion, in [0, 1]; NULL for n = 0.
+
+    `side` is 'low' or 'high'. Never of width 0: 5 of 5 gives 0.566 to 1.
+    Source: Wilson, JASA 22 (1927).
+-#}
+{% macro stat_wilson_bound(share, n, side, confidence) -%}
+    {%- set z = '(' ~ stat_normal_quantile((1 + confidence) / 2) ~ ')' -%}
+    {%- set half -%}
+        {{ z }} * sqrt({{ share }} * (1 - {{ share }}) / nullif({{ n }}, 0) + {{ z }} * {{ z }} / (4 * nullif({{ n }}, 0) ** 2))
+    {%- endset -%}
+    {%- set middle = share ~ ' + ' ~ z ~ ' * ' ~ z ~ ' / (2 * nullif(' ~ n ~ ', 0))' -%}
+    {%- if side == 'low' -%}
+    greatest(0.0, ({{ middle }} - {{ half }}) / (1 + {{ z }} * {{ z }} / nullif({{ n }}, 0)))
+    {%- else -%}
+    least(1.0, ({{ middle }} + {{ half }}) / (1 + {{ z }} * {{ z }} / nullif({{ n }}, 0)))
+    {%- endif -%}
+{%- endmacro %}

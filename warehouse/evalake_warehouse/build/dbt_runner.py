@@ -1,0 +1,130 @@
+"""Run dbt in this process, on one DuckDB file, writing nothing beside `EVALAKE_HOME`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evalake_warehouse.errors import BuildError
+from evalake_warehouse.identity import canonical_json
+from evalake_warehouse.project import Project
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dbt.contracts.graph.manifest import Manifest
+
+# Parsing costs more than building: a second build of one process starts from the first's result.
+# Vars are read at run time, so a manifest serves any values of them.
+_MANIFESTS: dict[tuple[Path, Path], Manifest] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class NodeResult:
+    """One model, seed or test that dbt ran."""
+
+    name: str
+    kind: str
+    status: str
+    materialized: str | None  # view, table, incremental, seed, test
+    seconds: float
+    message: str | None
+
+
+def run_dbt(
+    project: Project,
+    database: Path,
+    arguments: Sequence[str],
+    *,
+    variables: dict[str, Any] | None = None,
+    on_node: Callable[[str], None] | None = None,
+) -> list[NodeResult]:
+    """Run one dbt command against `database` and return what each node did.
+
+    All of dbt's connections are closed when this returns, failed or not, so that the file is
+    complete on its own.
+
+    Raises:
+        BuildError: a node failed or dbt could not start; every message is in it.
+    """
+    from dbt.adapters.duckdb.connections import DuckDBConnectionManager
+    from dbt.cli.main import dbtRunner
+
+    def report(event: Any) -> None:
+        if on_node and event.info.name in {"LogModelResult", "LogSeedResult", "LogTestResult"}:
+            on_node(event.data.node_info.node_name)
+
+    manifest_key = (project.dbt_project, project.home)
+    with _environment(EVALAKE_BUILD_FILE=str(database)):
+        runner = dbtRunner(manifest=_MANIFESTS.get(manifest_key), callbacks=[report])
+        try:
+            outcome = runner.invoke(
+                [*_global_flags(project), *arguments, *_location_flags(project)]
+                + (["--vars", canonical_json(variables)] if variables else [])
+            )
+        finally:
+            DuckDBConnectionManager.close_all_connections()
+    if outcome.exception is not None:
+        raise BuildError(f"dbt could not run: {outcome.exception}", hint="evalake doctor")
+    if runner.manifest is not None:
+        _MANIFESTS[manifest_key] = runner.manifest
+    results = [_node_result(result) for result in getattr(outcome.result, "results", [])]
+    failed = [result for result in results if result.status in {"error", "fail", "runtime error"}]
+    if failed or not outcome.success:
+        raise _failure(failed)
+    return results
+
+
+def _global_flags(project: Project) -> list[str]:
+    return [
+        "--quiet",
+        "--no-print",
+        "--no-use-colors",
+        "--no-version-check",
+        "--no-send-anonymous-usage-stats",
+        "--log-level", "none",
+        "--log-level-file", "error",
+        "--log-path", str(project.home / "dbt" / "logs"),
+    ]  # fmt: skip
+
+
+def _location_flags(project: Project) -> list[str]:
+    return [
+        "--project-dir", str(project.dbt_project),
+        "--profiles-dir", str(project.dbt_project),
+        "--target-path", str(project.home / "dbt" / "target"),
+    ]  # fmt: skip
+
+
+def _node_result(result: Any) -> NodeResult:
+    return NodeResult(
+        name=result.node.name,
+        kind=str(result.node.resource_type),
+        status=str(result.status),
+        materialized=getattr(result.node.config, "materialized", None),
+        seconds=result.execution_time,
+        message=result.message,
+    )
+
+
+def _failure(failed: Sequence[NodeResult]) -> BuildError:
+    lines = [f"{result.kind} {result.name}: {(result.message or '').strip()}" for result in failed]
+    return BuildError("\n".join(lines) or "dbt failed", hint="evalake build --full")
+
+
+@contextmanager
+def _environment(**values: str) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

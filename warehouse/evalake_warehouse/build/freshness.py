@@ -1,0 +1,145 @@
+"""Which runs must be judged again: those whose input hash is not the one the warehouse has.
+
+A run's input is its files, its dataset edition's files, the text scorer, the relevance rules, the
+build's variables and the checksums of all SQL. Everything else leaves its rows alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import pyarrow.parquet as pq
+
+from evalake_warehouse.build.settings import RELEVANCE_RULES, BuildSettings
+from evalake_warehouse.identity import canonical_json, content_hash
+from evalake_warehouse.lake.reader import LakeFile, LakeListing
+from evalake_warehouse.lake.schemas import TABLES
+from evalake_warehouse.project import Project
+from evalake_warehouse.relevance.text_scores import SCORER, SCORER_VERSION
+
+_CODE_SUFFIXES = {".sql", ".py", ".csv"}
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """What the warehouse knows of a run: a row of `int_build_state`."""
+
+    run_id: str
+    dataset: str
+    edition: str
+    files_hash: str
+    input_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class WarehouseState:
+    """What a built warehouse was made from; all empty for none."""
+
+    runs: Mapping[str, RunState] = field(default_factory=dict)
+    datasets_hash: str | None = None
+    code_hash: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a build has to do."""
+
+    states: tuple[RunState, ...]  # of every run in the lake
+    changed: tuple[RunState, ...]  # those to judge
+    vanished: tuple[str, ...]  # run ids that the warehouse has and the lake has not
+    datasets_hash: str  # of all files that belong to no run
+    code_hash: str
+    is_fresh_start: bool  # nothing of the old warehouse can be kept
+    is_needed: bool  # there is anything to do
+
+    @property
+    def run_ids(self) -> list[str]:
+        """Ids whose rows are replaced or removed."""
+        return sorted([state.run_id for state in self.changed] + list(self.vanished))
+
+
+def find_changes(
+    project: Project,
+    listing: LakeListing,
+    settings: BuildSettings,
+    *,
+    before: WarehouseState,
+    full: bool = False,
+) -> Changes:
+    """Compare the lake with what the current warehouse was made from."""
+    code = code_hash(project, settings)
+    edition_hashes = _edition_hashes(listing)
+    states = []
+    for run_id, files in sorted(listing.by_run.items()):
+        files_hash = _files_hash(files)
+        known = before.runs.get(run_id)
+        if known is not None and known.files_hash == files_hash:
+            dataset, edition = known.dataset, known.edition
+        else:
+            found = _dataset_of(files)
+            if found is None:
+                continue  # hits or attempts whose runs row was never written
+            dataset, edition = found
+        input_hash = content_hash([files_hash, edition_hashes.get((dataset, edition)), code])
+        states.append(RunState(run_id, dataset, edition, files_hash, input_hash))
+    fresh = full or before.code_hash != code
+    old = {} if fresh else before.runs
+    changed = tuple(
+        state
+        for state in states
+        if state.run_id not in old or old[state.run_id].input_hash != state.input_hash
+    )
+    vanished = tuple(sorted(old.keys() - {state.run_id for state in states}))
+    datasets_hash = content_hash(sorted(edition_hashes.values()))
+    return Changes(
+        states=tuple(states),
+        changed=changed,
+        vanished=vanished,
+        datasets_hash=datasets_hash,
+        code_hash=code,
+        is_fresh_start=fresh,
+        is_needed=bool(
+            fresh or changed or vanished or datasets_hash != before.datasets_hash
+        ),
+    )
+
+
+def code_hash(project: Project, settings: BuildSettings) -> str:
+    """Hash of all that judges: models, macros, seeds, rules, scorer and variables."""
+    digest = hashlib.sha256()
+    for root in (project.models, project.dbt_project / "macros", project.dbt_project / "seeds"):
+        for path in sorted(root.rglob("*")):
+            if path.suffix in _CODE_SUFFIXES and path.is_file():
+                digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
+    rules = [RELEVANCE_RULES, SCORER, SCORER_VERSION, settings.model_dump()]
+    digest.update(canonical_json(rules).encode())
+    return digest.hexdigest()
+
+
+def _edition_hashes(listing: LakeListing) -> dict[tuple[str, str], str]:
+    """One hash per dataset edition over the files named by it."""
+    files: dict[tuple[str, str], list[LakeFile]] = {}
+    for file in listing.files:
+        if not TABLES[file.table].per_run and file.table not in _DERIVED:
+            files.setdefault((file.dataset, file.owner), []).append(file)
+    return {key: _files_hash(group) for key, group in files.items()}
+
+
+# Made by the build itself from texts of runs: what they hold follows from scorer and rules.
+_DERIVED = {"text_scores", "text_fingerprints", "texts"}
+
+
+def _files_hash(files: Iterable[LakeFile]) -> str:
+    return content_hash(sorted([file.table, file.path.name, file.size] for file in files))
+
+
+def _dataset_of(files: Iterable[LakeFile]) -> tuple[str, str] | None:
+    for file in files:
+        if file.table == "runs":
+            row = pq.read_table(file.path, columns=["dataset", "edition"]).slice(0, 1).to_pylist()
+            return row[0]["dataset"], row[0]["edition"]
+    return None
+
+

@@ -1,0 +1,162 @@
+"""What dbt finds in the build file: lake views, the list of changed runs, and the state tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from evalake_warehouse.build.freshness import Changes, RunState, WarehouseState
+from evalake_warehouse.lake.reader import LakeListing, quoted, relation_sql
+from evalake_warehouse.lake.schemas import TABLES
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_STATE_TABLE = "int_build_state"
+_META_TABLE = "meta_build"
+# Big, and read by nothing that judges.
+_NOT_FOR_MODELS = {"texts", "corpus_files", "corpus_symbols"}
+_PER_DATASET = {"text_scores", "text_fingerprints"}
+
+
+def read_state(database: Path | None) -> WarehouseState:
+    """What a built warehouse was made from."""
+    if database is None:
+        return WarehouseState()
+    with duckdb.connect(str(database), read_only=True) as connection:
+        states = connection.execute(
+            f"select run_id, dataset, edition, files_hash, input_hash from {_STATE_TABLE}"
+        ).fetchall()
+        meta = connection.execute(
+            f"select datasets_hash, code_hash from {_META_TABLE} order by built_at desc limit 1"
+        ).fetchone()
+    runs = {row[0]: RunState(*row) for row in states}
+    return WarehouseState(runs, *(meta or ()))
+
+
+def prepare(database: Path, listing: LakeListing, changes: Changes) -> None:
+    """Lay the lake's views and the work list into the build file."""
+    run_ids = set(changes.run_ids)
+    datasets = {state.dataset for state in changes.changed}
+    with duckdb.connect(str(database)) as connection:
+        connection.execute("create schema if not exists lake")
+        connection.execute("create schema if not exists build")
+        for name, table in TABLES.items():
+            if name in _NOT_FOR_MODELS:
+                continue
+            if table.per_run:
+                paths = [file.path for file in listing.by_table[name] if file.owner in run_ids]
+            elif name in _PER_DATASET:
+                paths = listing.paths(name, datasets=datasets)
+            else:
+                paths = listing.paths(name)
+            sql = relation_sql(name, paths)
+            connection.execute(f"create or replace view lake.{quoted(name)} as {sql}")
+        _create_keys(connection, "changed_runs", "run_id", sorted(run_ids))
+        _create_keys(connection, "changed_families", "family", _families(connection, run_ids))
+
+
+def finish(
+    database: Path,
+    changes: Changes,
+    *,
+    working_tables: Iterable[str],
+    meta: Mapping[str, Any],
+) -> dict[str, int]:
+    """Remove what only this build needed, record the state, and count the marts' rows."""
+    with duckdb.connect(str(database)) as connection:
+        _drop_views(connection)
+        for table in working_tables:
+            connection.execute(f"drop table {quoted(table)}")
+        connection.execute("drop schema lake cascade")
+        connection.execute("drop schema build cascade")
+        _write_state(connection, changes)
+        _write_meta(connection, changes, meta)
+        connection.execute("checkpoint")
+    with duckdb.connect(str(database), read_only=True) as connection:
+        marts = connection.execute(
+            "select table_name from duckdb_tables() "
+            "where table_name like 'fct_%' or table_name like 'dim_%' order by table_name"
+        ).fetchall()
+        return {
+            name: _scalar(connection, f"select count(*) from {quoted(name)}") for (name,) in marts
+        }
+
+
+def _families(connection: DuckDBPyConnection, run_ids: set[str]) -> list[str]:
+    """Families that a changed run is in now, or was in before."""
+    sql = "select distinct run_id, family from lake.runs where family is not null"
+    known = connection.execute(
+        "select count(*) from duckdb_tables() where table_name = 'dim_runs'"
+    ).fetchone()
+    if known and known[0]:
+        sql += " union select run_id, family from dim_runs where family is not null"
+    return sorted({family for run_id, family in connection.execute(sql).fetchall() if run_id in run_ids})
+
+
+def _create_keys(
+    connection: DuckDBPyConnection, table: str, column: str, keys: Iterable[str]
+) -> None:
+    connection.execute(f"create or replace table build.{table} ({column} varchar not null)")
+    rows = [[key] for key in keys]
+    if rows:
+        connection.executemany(f"insert into build.{table} values (?)", rows)
+
+
+def _drop_views(connection: DuckDBPyConnection) -> None:
+    views = connection.execute(
+        "select schema_name, view_name from duckdb_views() where not internal"
+    ).fetchall()
+    for schema, view in views:
+        connection.execute(f"drop view if exists {quoted(schema)}.{quoted(view)} cascade")
+
+
+def _write_state(connection: DuckDBPyConnection, changes: Changes) -> None:
+    connection.execute(
+        f"create or replace table {_STATE_TABLE} (run_id varchar, dataset varchar, "
+        "edition varchar, files_hash varchar, input_hash varchar)"
+    )
+    rows = [
+        [state.run_id, state.dataset, state.edition, state.files_hash, state.input_hash]
+        for state in changes.states
+    ]
+    if rows:
+        import pyarrow as pa
+
+        columns = ["run_id", "dataset", "edition", "files_hash", "input_hash"]
+        states = pa.table(dict(zip(columns, zip(*rows, strict=True), strict=True)))
+        connection.register("states", states)
+        connection.execute(f"insert into {_STATE_TABLE} select * from states")
+        connection.unregister("states")
+
+
+def _write_meta(
+    connection: DuckDBPyConnection, changes: Changes, meta: Mapping[str, Any]
+) -> None:
+    connection.execute(
+        f"create table if not exists {_META_TABLE} (build_id varchar, built_at timestamp, "
+        "scenario varchar, vars_json varchar, relevance_rules varchar, scorer varchar, "
+        "evalake_version varchar, dbt_version varchar, duckdb_version varchar, "
+        "n_runs bigint, n_changed_runs bigint, n_skipped_files bigint, "
+        "datasets_hash varchar, code_hash varchar)"
+    )
+    row = {
+        **meta,
+        "built_at": datetime.now(UTC).replace(tzinfo=None),
+        "n_runs": len(changes.states),
+        "n_changed_runs": len(changes.run_ids),
+        "datasets_hash": changes.datasets_hash,
+        "code_hash": changes.code_hash,
+    }
+    names = ", ".join(row)
+    marks = ", ".join("?" for _ in row)
+    connection.execute(f"insert into {_META_TABLE} ({names}) values ({marks})", list(row.values()))
+
+
+def _scalar(connection: DuckDBPyConnection, sql: str) -> int:
+    row = connection.execute(sql).fetchone()
+    return int(row[0]) if row else 0
