@@ -53,7 +53,7 @@ class Qrel:
 class GoldItem:
     """One thing that counts as relevant for a task, at one level."""
 
-    gold_id: str  # unique within (task, level); stable across editions
+    gold_id: str  # unique within the task, over all levels; stable across editions
     level: Level
     qrels: tuple[Qrel, ...]
     grade: int = 1
@@ -78,6 +78,7 @@ class Task:
     qa_subtype: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     stratum: str | None = None  # value of the dataset's strata label
+    source_row: str | None = None  # where it came from; None is the task id
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,16 +99,41 @@ class CorpusDocument:
     content: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class SkippedDocument:
+    """One entry of a source that is not laid out on disk, and why."""
+
+    path: str
+    status: Literal[
+        "skipped_path", "skipped_link", "skipped_special", "skipped_size", "skipped_duplicate"
+    ]
+    detail: str | None = None
+
+
 class CorpusSource(Protocol):
     """A corpus as its source has it; content is read lazily, one document at a time."""
 
-    name: str
-    kind: Literal["files", "documents"]
-    origin: str  # where it came from, in words or as a URL
-    repo: str | None
-    commit: str | None
+    @property
+    def name(self) -> str:
+        """Tasks name their corpus by it."""
 
-    def documents(self) -> Iterator[CorpusDocument]:
+    @property
+    def kind(self) -> Literal["files", "documents"]:
+        """Files at paths, or documentation rows with ids."""
+
+    @property
+    def origin(self) -> str:
+        """Where it came from, in words or as a URL."""
+
+    @property
+    def repo(self) -> str | None:
+        """`owner/name`, where it is one repository."""
+
+    @property
+    def commit(self) -> str | None:
+        """Full SHA of the pin."""
+
+    def documents(self) -> Iterator[CorpusDocument | SkippedDocument]:
         """Every file or document. Order does not matter."""
 
 

@@ -13,9 +13,9 @@ from evalake_warehouse.errors import EvalakeError, ExitCode
 
 def gather_commands() -> None:
     """Import every command module; each adds its commands to `app`."""
-    from evalake_runners.cli import build, sql
+    from evalake_runners.cli import build, imports, sql
 
-    _ = (build, sql)
+    _ = (build, imports, sql)
 
 
 def run_cli(arguments: list[str] | None = None) -> int:
