@@ -73,17 +73,14 @@
             dimension_value,
             metric,
             count(*) as n_pairs,
-            count(*) filter (where difference < 0) as only_baseline,
-            count(*) filter (where difference > 0) as only_candidate,
+            count(*) filter (where {{ stat_millionths('difference') }} < 0) as only_baseline,
+            count(*) filter (where {{ stat_millionths('difference') }} > 0) as only_candidate,
             {{ stat_exact_mean('baseline_value') }} as baseline_mean,
             {{ stat_exact_mean('candidate_value') }} as candidate_mean,
             {{ stat_exact_mean('difference') }} as mean_diff,
             cast(sum({{ stat_millionths('difference') }}) as double) as total,
             cast(sum({{ stat_millionths('difference') }} ** 2) as double) as squares
-        from (
-            select * replace (cast(difference as double) as difference)
-            from {{ differences }}
-        )
+        from {{ differences }}
         group by baseline_run_id, candidate_run_id, dimension, dimension_value, metric
     ),
 

@@ -1,0 +1,96 @@
+-- Grain: one row per changed run and metric: what a random order of the corpus's files scores.
+-- Exact expectations, so that chance needs no run and has no noise. NULL where the units are not
+-- files, or the size of the corpus is unknown.
+
+with task_metrics as (
+    select * from {{ ref('fct_task_metrics') }}
+    where
+        value is not null
+        and level = 'file'
+        and run_id in (select run_id from {{ source('build', 'changed_runs') }})
+),
+
+runs as (
+    select * from {{ ref('stg_runs') }}
+),
+
+tasks as (
+    select * from {{ ref('dim_tasks') }}
+),
+
+task_levels as (
+    select * from {{ ref('int_task_levels') }}
+),
+
+ideal as (
+    select * from {{ ref('int_ideal_dcg') }}
+),
+
+corpora as (
+    select
+        dataset,
+        corpus_id,
+        max(n_files) as n_files
+    from {{ source('lake', 'corpora') }}
+    group by dataset, corpus_id
+),
+
+asked as (
+    select
+        task_metrics.run_id,
+        task_metrics.metric,
+        task_metrics.measure,
+        task_metrics.cutoff,
+        corpora.n_files,
+        least(coalesce(task_metrics.cutoff, runs.depth), corpora.n_files) as n_drawn,
+        least(task_levels.n_relevant, corpora.n_files) as n_relevant,
+        list_sum(task_levels.ideal_grades) as total_grade,
+        ideal.ideal_dcg
+    from task_metrics
+    inner join runs on task_metrics.run_id = runs.run_id
+    inner join tasks
+        on runs.dataset = tasks.dataset
+        and runs.edition = tasks.edition
+        and task_metrics.task_id = tasks.task_id
+    inner join task_levels
+        on runs.dataset = task_levels.dataset
+        and runs.edition = task_levels.edition
+        and task_metrics.task_id = task_levels.task_id
+        and task_metrics.level = task_levels.level
+    inner join corpora
+        on tasks.dataset = corpora.dataset
+        and tasks.corpus_id = corpora.corpus_id
+    left join ideal
+        on runs.dataset = ideal.dataset
+        and runs.edition = ideal.edition
+        and task_metrics.task_id = ideal.task_id
+        and task_metrics.level = ideal.level
+        and task_metrics.cutoff is not distinct from ideal.cutoff
+        and task_metrics.measure = 'ndcg'
+    where corpora.n_files > 0 and task_levels.n_relevant > 0
+),
+
+distinct_tasks as (
+    select
+        *,
+        count(*) as n_tasks
+    from asked
+    group by all
+),
+
+expected as (
+    select
+        run_id,
+        metric,
+        n_tasks,
+        {{ stat_chance() }} as chance
+    from distinct_tasks
+)
+
+select
+    run_id,
+    metric,
+    sum(chance * n_tasks) / sum(n_tasks) as chance
+from expected
+where chance is not null
+group by run_id, metric

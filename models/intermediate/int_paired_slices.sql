@@ -1,0 +1,38 @@
+-- Grain: one row per pair of a changed family, slice, metric and task both were scored on.
+-- `dimension` is NULL for whole runs; slices by label are made for the primary metric only.
+
+with paired as (
+    {{ paired_values(ref('int_pairs'), ref('fct_task_metrics'), ref('dim_tasks')) }}
+),
+
+primary_metrics as (
+    select distinct
+        baseline_run_id,
+        candidate_run_id,
+        primary_metric
+    from {{ ref('int_pairs') }}
+),
+
+labels as (
+    select * from {{ ref('int_task_labels') }}
+)
+
+select
+    paired.*,
+    cast(null as varchar) as dimension,
+    cast(null as varchar) as dimension_value
+from paired
+union all
+select
+    paired.*,
+    labels.dimension,
+    labels.dimension_value
+from paired
+inner join primary_metrics
+    on paired.baseline_run_id = primary_metrics.baseline_run_id
+    and paired.candidate_run_id = primary_metrics.candidate_run_id
+    and paired.metric = primary_metrics.primary_metric
+inner join labels
+    on paired.dataset = labels.dataset
+    and paired.edition = labels.edition
+    and paired.task_id = labels.task_id

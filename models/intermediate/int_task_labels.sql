@@ -1,0 +1,57 @@
+-- Grain: one row per dataset, edition, task and label: what a run can be broken out by.
+-- A label with over 100 values is an identifier, not a slice, and is left out.
+
+with tasks as (
+    select * from {{ ref('dim_tasks') }}
+),
+
+named as (
+    select
+        dataset,
+        edition,
+        task_id,
+        unnest(['kind', 'repo', 'library', 'qa_type', 'qa_subtype', 'stratum']) as dimension,
+        unnest([kind, repo, library, qa_type, qa_subtype, stratum]) as dimension_value
+    from tasks
+),
+
+other as (
+    select
+        dataset,
+        edition,
+        task_id,
+        unnest(json_keys(labels_json)) as dimension,
+        labels_json
+    from tasks
+),
+
+labels as (
+    select * from named
+    union
+    select
+        dataset,
+        edition,
+        task_id,
+        dimension,
+        json_extract_string(labels_json, '$."' || dimension || '"') as dimension_value
+    from other
+    where dimension not in ('kind', 'repo', 'library', 'qa_type', 'qa_subtype', 'stratum')
+),
+
+counted as (
+    select
+        dataset,
+        edition,
+        dimension
+    from labels
+    group by dataset, edition, dimension
+    having count(distinct dimension_value) <= 100
+)
+
+select labels.*
+from labels
+inner join counted
+    on labels.dataset = counted.dataset
+    and labels.edition = counted.edition
+    and labels.dimension = counted.dimension
+where labels.dimension_value is not null

@@ -1,0 +1,41 @@
+-- Grain: one row per family, dataset, edition, split, candidate run, label and value of the label:
+-- the candidate against the baseline on the primary metric. Exploratory: p is adjusted over all
+-- values of a label by Benjamini and Hochberg, and verdicts go by that.
+
+{{ config(materialized='incremental', incremental_strategy='replace_families') }}
+
+with tests as (
+    {{ paired_tests(
+        pairs=ref('int_pairs'),
+        differences='(select * from ' ~ ref('int_paired_slices') ~ ' where dimension is not null)',
+        task_metrics=ref('fct_task_metrics'),
+        intervals=ref('int_intervals'),
+        definitions=ref('metric_definitions'),
+        kind='pair_breakout',
+    ) }}
+)
+
+select
+    family,
+    dataset,
+    edition,
+    split,
+    baseline_run_id,
+    candidate_run_id,
+    dimension,
+    dimension_value as value,
+    metric,
+    n_pairs,
+    baseline_mean,
+    candidate_mean,
+    only_baseline,
+    only_candidate,
+    mean_diff,
+    diff_low,
+    diff_high,
+    test,
+    p_value,
+    p_bh,
+    mde,
+    verdict
+from tests

@@ -1,0 +1,116 @@
+-- Grain: one row per run and metric.
+
+{{ config(materialized='incremental', incremental_strategy='replace_runs') }}
+
+with task_metrics as (
+    select * from {{ ref('fct_task_metrics') }}
+    where run_id in (select run_id from {{ source('build', 'changed_runs') }})
+),
+
+runs as (
+    select * from {{ ref('stg_runs') }}
+),
+
+intervals as (
+    select * from {{ ref('int_intervals') }}
+    where kind = 'run'
+),
+
+definitions as (
+    select * from {{ ref('metric_definitions') }}
+),
+
+chance as (
+    select * from {{ ref('int_chance') }}
+),
+
+-- Where no expectation is known, what the latest random control got.
+control_runs as (
+    select
+        dataset,
+        edition,
+        split,
+        max(run_id) as run_id
+    from {{ ref('dim_runs') }}
+    where system = 'random' and status <> 'unfinished'
+    group by dataset, edition, split
+),
+
+control_scores as (
+    select
+        control_runs.dataset,
+        control_runs.edition,
+        control_runs.split,
+        task_metrics.metric,
+        {{ stat_exact_mean('task_metrics.value') }} as chance
+    from {{ ref('fct_task_metrics') }} as task_metrics
+    inner join control_runs on task_metrics.run_id = control_runs.run_id
+    group by
+        control_runs.dataset, control_runs.edition, control_runs.split, task_metrics.metric
+),
+
+averaged as (
+    select
+        run_id,
+        metric,
+        any_value(measure) as measure,
+        any_value(cutoff) as cutoff,
+        any_value(level) as level,
+        count(value) as n_scored,
+        count(*) filter (where null_reason in ('error', 'timeout')) as n_failed,
+        count(*) filter (where truncated) as n_truncated,
+        {{ stat_exact_mean('value') }} as mean,
+        {{ stat_exact_mean(
+            'value',
+            "(count(value) + count(*) filter (where null_reason in ('error', 'timeout')))"
+        ) }} as mean_strict
+    from task_metrics
+    group by run_id, metric
+)
+
+select
+    averaged.run_id,
+    averaged.metric,
+    averaged.measure,
+    averaged.cutoff,
+    averaged.level,
+    runs.n_tasks,
+    averaged.n_scored,
+    averaged.n_failed,
+    averaged.n_truncated,
+    averaged.mean,
+    averaged.mean_strict,
+    intervals.ci_low,
+    intervals.ci_high,
+    case when definitions.is_binary then
+        {{ stat_wilson_bound('averaged.mean', 'averaged.n_scored', 'low', var('confidence')) }}
+    end as wilson_low,
+    case when definitions.is_binary then
+        {{ stat_wilson_bound('averaged.mean', 'averaged.n_scored', 'high', var('confidence')) }}
+    end as wilson_high,
+    intervals.cluster_low,
+    intervals.cluster_high,
+    intervals.n_clusters,
+    intervals.design_effect,
+    case
+        when averaged.n_scored < {{ var('min_pairs') }} then 'insufficient'
+        when intervals.ci_low = intervals.ci_high then 'all_equal'
+    end as interval_note,
+    case
+        when intervals.n_clusters < {{ var('min_strata', 5) }} then 'insufficient'
+    end as cluster_note,
+    coalesce(chance.chance, control_scores.chance) as chance
+from averaged
+inner join runs on averaged.run_id = runs.run_id
+left join intervals
+    on averaged.run_id = intervals.run_id
+    and averaged.metric = intervals.metric
+left join definitions on split_part(averaged.metric, ':', 1) = definitions.metric
+left join chance
+    on averaged.run_id = chance.run_id
+    and averaged.metric = chance.metric
+left join control_scores
+    on runs.dataset = control_scores.dataset
+    and runs.edition = control_scores.edition
+    and runs.split = control_scores.split
+    and averaged.metric = control_scores.metric
