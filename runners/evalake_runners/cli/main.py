@@ -13,9 +13,9 @@ from evalake_warehouse.errors import EvalakeError, ExitCode
 
 def gather_commands() -> None:
     """Import every command module; each adds its commands to `app`."""
-    from evalake_runners.cli import build, imports, sql
+    from evalake_runners.cli import build, charts, imports, report, sql
 
-    _ = (build, imports, sql)
+    _ = (build, charts, imports, report, sql)
 
 
 def run_cli(arguments: list[str] | None = None) -> int:

@@ -1,0 +1,164 @@
+"""`evalake charts`: draw the marts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from evalake_runners.cli.app import JsonFlag, app, current_project
+from evalake_runners.cli.output import print_json, say
+from evalake_warehouse.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from evalake_warehouse.charts import Selection
+
+RunsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--run",
+        help="Run id, unique prefix, label or `latest`. Repeatable.  [default: the latest family]",
+    ),
+]
+SweepOption = Annotated[str | None, typer.Option(help="Only runs of this sweep.")]
+FamilyOption = Annotated[str | None, typer.Option(help="Only runs of this family.")]
+DatasetOption = Annotated[str | None, typer.Option(help="Only runs on this dataset.")]
+SplitOption = Annotated[str | None, typer.Option(help="Only runs on this split.")]
+BaselineOption = Annotated[
+    str | None,
+    typer.Option(help="Run to compare with.  [default: the run with the role `baseline`]"),
+]
+ScenarioOption = Annotated[
+    str | None, typer.Option(help="Read this what-if warehouse instead of the default one.")
+]
+PaletteOption = Annotated[
+    str | None, typer.Option(help="Colours of arms in order of first run: #rrggbb,#rrggbb,...")
+]
+
+
+@app.command(
+    epilog="Example: evalake charts --output charts --metric recall@5 --format png  |  "
+    "Exits 0 when all were drawn that could be, 2 if misused, 3 if nothing could be drawn."
+)
+def charts(
+    *,
+    output: Annotated[Path, typer.Option(help="Folder for the files; made if missing.")],
+    chart: Annotated[
+        list[str] | None,
+        typer.Option(help="Name of a chart, as in the file names. Repeatable.  [default: all]"),
+    ] = None,
+    run: RunsOption = None,
+    sweep: SweepOption = None,
+    family: FamilyOption = None,
+    dataset: DatasetOption = None,
+    split: SplitOption = None,
+    baseline: BaselineOption = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="Metric, e.g. recall@5. Repeatable.  [default: the primary metric]"),
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="Title instead of dataset and n.")] = None,
+    palette: PaletteOption = None,
+    latency_metric: Annotated[
+        str, typer.Option(help="Phase that latency charts show: search, index, ...")
+    ] = "search",
+    percentile: Annotated[
+        str, typer.Option(help="Percentile of latency against quality: p50, p95 or p99.")
+    ] = "p50",
+    format_: Annotated[
+        list[str] | None,
+        typer.Option("--format", help="svg, png, html or json. Repeatable.  [default: svg]"),
+    ] = None,
+    theme: Annotated[str, typer.Option(help="light or dark.")] = "light",
+    scenario: ScenarioOption = None,
+    as_json: JsonFlag = False,
+) -> int:
+    """Draw charts of one family of runs, one file each.
+
+    Runs of different datasets, splits or tasks never share a panel: several datasets get a
+    folder each, and runs named with --run that do not fit together are refused.
+    """
+    from evalake_warehouse.charts.gallery import Options, draw
+    from evalake_warehouse.charts.save import FORMATS, save
+    from evalake_warehouse.charts.theme import Style
+
+    formats = format_ or ["svg"]
+    if wrong := [name for name in formats if name not in FORMATS]:
+        raise UsageError(
+            f"no chart format {wrong[0]!r}; there are: {', '.join(FORMATS)}", where="--format"
+        )
+    if theme not in ("light", "dark"):
+        raise UsageError(f"no theme {theme!r}; there are: light, dark", where="--theme")
+    options = Options(
+        metrics=metric or [],
+        title=title,
+        phase=latency_metric,
+        percentile=percentile,
+        style=Style(theme="dark" if theme == "dark" else "light"),
+    )
+    files: list[dict[str, Any]] = []
+    with open_selections(
+        run or [],
+        sweep=sweep,
+        family=family,
+        dataset=dataset,
+        split=split,
+        baseline=baseline,
+        palette=palette,
+        scenario=scenario,
+    ) as selections:
+        for selection in selections:
+            folder = output if len(selections) == 1 else output / folder_name(selection)
+            for drawn in draw(selection, options, chart or []):
+                if drawn.chart is None:
+                    say(f"skipped {drawn.name}: {drawn.reason}")
+                    continue
+                for kind in formats:
+                    path = save(drawn.chart, folder / f"{drawn.name}.{kind}")
+                    files.append({"chart": drawn.name, "path": str(path)})
+    if as_json:
+        print_json(files)
+    else:
+        for file in files:
+            print(file["path"])
+    return ExitCode.OK if files else ExitCode.INCOMPLETE
+
+
+class open_selections:  # noqa: N801 - used as a function
+    """The selections that the flags name, over an opened warehouse; what is left out is said."""
+
+    def __init__(
+        self, runs: Sequence[str], *, palette: str | None, scenario: str | None, **filters: Any
+    ) -> None:
+        from evalake_warehouse.charts import open_marts
+        from evalake_warehouse.charts.palette import ARM_COLOURS, parse_palette
+
+        self._runs = runs
+        self._filters = filters
+        self._colours = parse_palette(palette) if palette else ARM_COLOURS
+        self._marts = open_marts(current_project(), scenario=scenario)
+
+    def __enter__(self) -> list[Selection]:
+        from evalake_warehouse.charts import panels
+
+        try:
+            found = panels(self._marts, self._runs, colours=self._colours, **self._filters)
+        except BaseException:
+            self._marts.close()
+            raise
+        for selection in found:
+            for left in selection.left_out:
+                say(f"warning: {left.run.arm_label} ({left.run.run_id}) {left.reason}; left out")
+        return found
+
+    def __exit__(self, *_: object) -> None:
+        self._marts.close()
+
+
+def folder_name(selection: Selection) -> str:
+    """A folder per dataset and split, in characters that any file system takes."""
+    first = selection.runs[0]
+    text = f"{first.dataset}-{first.edition[:8]}-{first.split}"
+    return "".join(c if c.isalnum() or c in "-_." else "_" for c in text)[:100]

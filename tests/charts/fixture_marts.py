@@ -1,0 +1,661 @@
+"""A warehouse with believable synthetic marts, and the lake behind it.
+
+Every figure follows from one drawn table: the rank at which an arm found a task's gold item.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from evalake_warehouse.identity import sha256_text
+from evalake_warehouse.lake.writer import write_rows
+
+T0 = datetime(2026, 3, 2, 9, 0, 0, tzinfo=UTC).replace(tzinfo=None)
+QA_TYPES = ("describe", "locate", "trace", "why")
+DEPTH = 20
+ENVIRONMENT: dict[str, Any] = {
+    "adapter_version": "1",
+    "primary_metric": "recall@5",
+    "jobs": 1,
+    "seed": 0,
+    "repeat": 0,
+    "device": "cpu",
+    "network_blocked": True,
+    "git_dirty": False,
+    "command": "evalake run demo.yaml",
+    "evalake_version": "0.1.0",
+    "packages_json": json.dumps({"duckdb": "1.5.5", "pyarrow": "21.0.0"}),
+    "host_json": json.dumps({"cpu": "8 cores", "memory_gb": 32, "os": "Linux"}),
+}
+EDITION = "e" * 12
+
+
+@dataclass(frozen=True)
+class Arm:
+    label: str
+    system: str
+    config: dict[str, Any]
+    skill: float  # chance that the gold is at rank 1; further ranks decay from there
+    latency_s: float
+    role: str | None = "candidate"
+
+
+ARMS = (
+    Arm("bm25", "bm25", {"name": "bm25", "k1": 1.2}, 0.34, 0.0021, "baseline"),
+    Arm("ripgrep", "ripgrep", {"name": "ripgrep"}, 0.18, 0.148),
+    Arm("pydocs-lexical", "pydocs-mcp", {"name": "lexical", "branches": ["bm25"]}, 0.41, 0.0094),
+    Arm("pydocs-dense", "pydocs-mcp", {"name": "dense", "branches": ["dense"]}, 0.39, 0.186),
+    Arm(
+        "pydocs-hybrid",
+        "pydocs-mcp",
+        {"name": "hybrid", "branches": ["bm25", "dense"], "fusion": "rrf"},
+        0.47,
+        0.201,
+    ),
+    Arm(
+        "pydocs-hybrid-rerank",
+        "pydocs-mcp",
+        {
+            "name": "hybrid-rerank",
+            "branches": ["bm25", "dense"],
+            "fusion": "rrf",
+            "reranker": "cross-encoder",
+        },
+        0.55,
+        0.94,
+    ),
+    Arm(
+        "pydocs-hybrid-graph",
+        "pydocs-mcp",
+        {
+            "name": "hybrid-graph",
+            "branches": ["bm25", "dense"],
+            "fusion": "rrf",
+            "graph_expand": True,
+        },
+        0.49,
+        0.23,
+    ),
+    Arm("random", "random", {"name": "random"}, 0.004, 0.000031, "control"),
+)
+
+METRICS = (
+    ("success@1", "success", 1),
+    ("success@5", "success", 5),
+    ("success@10", "success", 10),
+    ("recall@5", "recall", 5),
+    ("recall@10", "recall", 10),
+    ("mrr", "rr", None),
+    ("ndcg@10", "ndcg", 10),
+)
+PRIMARY = "recall@5"
+
+
+@dataclass
+class RunSpec:
+    arm: Arm
+    dataset: str = "starter"
+    split: str = "dev"
+    sweep: str = "demo"
+    n_tasks: int = 120
+    started_at: datetime = T0
+    status: str = "ok"
+    git_sha: str = "9f3c2ab41d55"
+    n_error: int = 0
+    scored: bool = True
+    run_id: str = ""
+    edition: str = EDITION
+    seed: int = 0
+    depth: int = DEPTH
+
+
+def demo_runs(arms: tuple[Arm, ...] = ARMS, **changes: Any) -> list[RunSpec]:
+    """One run per arm, a minute apart."""
+    return [
+        RunSpec(arm, started_at=T0 + timedelta(minutes=number), seed=number, **changes)
+        for number, arm in enumerate(arms)
+    ]
+
+
+def arm_hash(arm: Arm) -> str:
+    return sha256_text(json.dumps([arm.label, arm.system, arm.config], sort_keys=True))
+
+
+class FixtureWarehouse:
+    """Fills the marts and the lake for a list of runs; `build` writes them under `home`."""
+
+    def __init__(
+        self,
+        home: Path,
+        runs: list[RunSpec],
+        *,
+        hit_text: str | None = None,
+        query_prefix: str = "",
+        with_lake: bool = True,
+    ) -> None:
+        self.home = home
+        self.runs = runs
+        self.hit_text = hit_text
+        self.query_prefix = query_prefix
+        self.with_lake = with_lake
+        self.tables: dict[str, list[dict[str, Any]]] = {name: [] for name in SCHEMAS}
+        self.lake_rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        self.scores: dict[tuple[str, str], list[float | None]] = {}
+
+    def build(self) -> Path:
+        self.home.mkdir(parents=True, exist_ok=True)
+        done: set[tuple[str, str]] = set()
+        for number, run in enumerate(self.runs):
+            run.run_id = run.run_id or _run_id(run, number)
+            if (run.dataset, run.edition) not in done:
+                done.add((run.dataset, run.edition))
+                largest = max(other.n_tasks for other in self.runs)
+                self._tasks(run.dataset, run.edition, largest)
+            self._run(run)
+        self._paired()
+        path = self.home / "warehouse.duckdb"
+        with duckdb.connect(str(path)) as connection:
+            for name, columns in SCHEMAS.items():
+                schema = pa.schema(list(columns.items()))
+                data = pa.Table.from_pylist(self.tables[name], schema=schema)
+                connection.register("incoming", data)
+                connection.execute(f"create table {name} as select * from incoming")
+                connection.unregister("incoming")
+        if self.with_lake:
+            for (table, dataset), rows in self.lake_rows.items():
+                write_rows(
+                    self.home / "lake",
+                    table,
+                    rows,
+                    dataset=dataset,
+                    run_date=T0.date(),
+                    stem=f"fixture-{table}",
+                )
+        return path
+
+    def _lake(self, table: str, dataset: str, row: dict[str, Any]) -> None:
+        self.lake_rows.setdefault((table, dataset), []).append({"dataset": dataset, **row})
+
+    def _tasks(self, dataset: str, edition: str, count: int) -> None:
+        self._lake(
+            "datasets",
+            dataset,
+            {
+                "edition": edition,
+                "revision": "1",
+                "loader_version": "1",
+                "source": "built in",
+                "licence": "Apache-2.0",
+                "citation": "none",
+                "caveats": ["Queries were written by hand.", "Twelve packages only."],
+                "primary_level": "symbol",
+                "primary_metric": PRIMARY,
+                "default_split": "dev",
+                "rows_read": count + 2,
+                "rows_kept": count,
+                "rows_dropped": 2,
+                "ingested_at": T0,
+            },
+        )
+        for number, reason in enumerate(("duplicate_query", "no_gold")):
+            self._lake(
+                "drops",
+                dataset,
+                {
+                    "edition": edition,
+                    "source_row": f"row-{number}",
+                    "reason": reason,
+                    "evidence": f"line {number}",
+                },
+            )
+        for number in range(count):
+            task_id = _task_id(number)
+            repo = ("httpx", "click", "rich", "jinja2")[number % 4]
+            task = {
+                "edition": edition,
+                "task_id": task_id,
+                "kind": "describe" if number % 2 else "locate",
+                "query": f"{self.query_prefix}Where does {repo} decide what happens in case "
+                f"{number} when the connection is closed early?",
+                "repo": repo,
+                "library": repo,
+                "qa_type": QA_TYPES[number % len(QA_TYPES)],
+                "corpus_id": "c" * 64,
+                "task_seed": number * 7919,
+                "stratum": repo,
+            }
+            self.tables["dim_tasks"].append(
+                {"dataset": dataset, **task, "n_relevant": 1, "labels_json": "{}"}
+            )
+            self._lake("tasks", dataset, {**task, "query_variants_json": "{}", "labels_json": "{}"})
+            gold_id = f"{repo}/core.py::function_{number}"
+            self._lake(
+                "gold",
+                dataset,
+                {
+                    "edition": edition,
+                    "task_id": task_id,
+                    "gold_id": gold_id,
+                    "level": "symbol",
+                    "grade": 1,
+                    "role": "primary",
+                    "truth_method": "author",
+                },
+            )
+            for relation, key in (("symbol", f"{repo}.core.function_{number}"), ("lines", None)):
+                self._lake(
+                    "qrels",
+                    dataset,
+                    {
+                        "edition": edition,
+                        "task_id": task_id,
+                        "gold_id": gold_id,
+                        "relation": relation,
+                        "key": key,
+                        "path": f"{repo}/core.py",
+                        "start_line": 10 * number + 1,
+                        "end_line": 10 * number + 8,
+                    },
+                )
+
+    def _run(self, run: RunSpec) -> None:
+        rng = np.random.default_rng([run.seed, run.n_tasks])
+        difficulty = np.random.default_rng(5).beta(2, 2, size=run.n_tasks)
+        keys = {"run_id": run.run_id, "dataset": run.dataset}
+        finished = run.started_at + timedelta(seconds=40)
+        self.tables["dim_runs"].append(
+            {
+                **keys,
+                "arm_hash": arm_hash(run.arm),
+                "arm_label": run.arm.label,
+                "system": run.arm.system,
+                "system_version": "1.0",
+                "edition": run.edition,
+                "split": run.split,
+                "depth": run.depth,
+                "query_variant": "original",
+                "output": "ranked",
+                "sweep_id": run.sweep,
+                "family": run.sweep,
+                "role": run.arm.role,
+                "status": run.status,
+                "started_at": run.started_at,
+                "finished_at": finished,
+                "git_sha": run.git_sha,
+                "config_json": json.dumps(run.arm.config, sort_keys=True),
+                **ENVIRONMENT,
+                "n_tasks": run.n_tasks,
+            }
+        )
+        self._index_event(run)
+        ranks: list[int | None] = []
+        for number in range(run.n_tasks):
+            task_id = _task_id(number)
+            failed = number < run.n_error or not run.scored
+            chance = run.arm.skill * (0.4 + 1.2 * difficulty[number])
+            rank = None
+            for place in range(1, run.depth + 1):
+                if rng.random() < chance / (1 + 0.55 * (place - 1)):
+                    rank = place
+                    break
+            ranks.append(None if failed else rank)
+            status = "error" if failed else "ok"
+            seconds = run.arm.latency_s * float(rng.lognormal(0, 0.45))
+            self._lake(
+                "attempts",
+                run.dataset,
+                {
+                    "edition": run.edition,
+                    "run_id": run.run_id,
+                    "task_id": task_id,
+                    "attempt": 1,
+                    "status": status,
+                    "n_hits": 0 if failed else 10,
+                    "n_concurrent": 1,
+                    "started_at": run.started_at,
+                    "reason": "crashed" if failed else None,
+                    "payload_bytes": 4000 + number,
+                    "cost_usd": 0.0004 if run.arm.system == "pydocs-mcp" else None,
+                },
+            )
+            self._lake(
+                "timings",
+                run.dataset,
+                {
+                    "run_id": run.run_id,
+                    "task_id": task_id,
+                    "attempt": 1,
+                    "phase": "search",
+                    "temperature": "warm",
+                    "repeat": 0,
+                    "seconds": seconds,
+                },
+            )
+            for metric, measure, cutoff in METRICS:
+                value = None if failed else _score(measure, cutoff, rank)
+                self.scores.setdefault((run.run_id, metric), []).append(value)
+                self.tables["fct_task_metrics"].append(
+                    {
+                        "run_id": run.run_id,
+                        "task_id": task_id,
+                        "metric": metric,
+                        "measure": measure,
+                        "cutoff": cutoff,
+                        "level": "symbol",
+                        "value": value,
+                        "null_reason": "error" if failed else None,
+                        "truncated": False,
+                    }
+                )
+            if not failed:
+                self._hits(run, number, rank, rng)
+        self._summaries(run)
+
+    def _hits(self, run: RunSpec, number: int, rank: int | None, rng: Any) -> None:
+        task_id = _task_id(number)
+        repo = ("httpx", "click", "rich", "jinja2")[number % 4]
+        for place in range(1, 11):
+            relevant = place == rank
+            name = f"function_{number}" if relevant else f"helper_{rng.integers(0, 400)}"
+            path = f"{repo}/core.py" if relevant else f"{repo}/mod_{rng.integers(0, 30)}.py"
+            start = 10 * number + 1 if relevant else int(rng.integers(1, 900))
+            item = f"{path}:{start}-{start + 7}"
+            text = self.hit_text or (
+                f"def {name}(request, *, limit=10):\n"
+                f'    """Answer {name} for {repo}."""\n'
+                f"    pool = acquire_pool(request, limit={start})\n"
+                f"    return pool.handle(request)\n"
+            )
+            gold_id = f"{repo}/core.py::function_{number}" if relevant else None
+            self.tables["fct_hits"].append(
+                {
+                    "run_id": run.run_id,
+                    "task_id": task_id,
+                    "rank": place,
+                    "unit_rank": place,
+                    "item_id": item,
+                    "path": path,
+                    "start_line": start,
+                    "end_line": start + 7,
+                    "score": float(20 - place),
+                    "relevant": relevant,
+                    "grade": 1 if relevant else None,
+                    "gold_id": gold_id,
+                    "credited": relevant,
+                    "relation": "symbol" if relevant else None,
+                    "level": "symbol",
+                    "path_status": "ok",
+                    "qualified_name": f"{repo}.core.{name}",
+                    "text_sha256": sha256_text(text),
+                    "branch": "bm25",
+                }
+            )
+            known = self.lake_rows.setdefault(("texts", run.dataset), [])
+            seen: set[str] = self.__dict__.setdefault("_seen", set())
+            digest = run.dataset + sha256_text(text)
+            if digest not in seen:
+                seen.add(digest)
+                known.append(
+                    {
+                        "dataset": run.dataset,
+                        "text_sha256": sha256_text(text),
+                        "text": text,
+                        "origin": "hit",
+                    }
+                )
+
+    def _summaries(self, run: RunSpec) -> None:
+        keys = {"run_id": run.run_id}
+        for metric, _, _ in METRICS:
+            values = [v for v in self.scores[run.run_id, metric] if v is not None]
+            mean, low, high = _interval(values)
+            self.tables["fct_run_metrics"].append(
+                {
+                    **keys,
+                    "metric": metric,
+                    "level": "symbol",
+                    "n_tasks": run.n_tasks,
+                    "n_scored": len(values),
+                    "mean": mean,
+                    "mean_strict": sum(values) / run.n_tasks if values else None,
+                    "ci_low": low,
+                    "ci_high": high,
+                    "wilson_low": low if metric.startswith("success") else None,
+                    "wilson_high": high if metric.startswith("success") else None,
+                    "cluster_low": low,
+                    "cluster_high": high,
+                    "n_clusters": 4,
+                    "chance": 0.012,
+                }
+            )
+            for place, qa_type in enumerate(QA_TYPES):
+                part = [
+                    v
+                    for i, v in enumerate(self.scores[run.run_id, metric])
+                    if v is not None and i % len(QA_TYPES) == place
+                ]
+                mean, low, high = _interval(part)
+                self.tables["fct_run_breakouts"].append(
+                    {
+                        **keys,
+                        "dimension": "qa_type",
+                        "value": qa_type,
+                        "metric": metric,
+                        "n_scored": len(part),
+                        "mean": mean,
+                        "ci_low": low,
+                        "ci_high": high,
+                    }
+                )
+        for phase, seconds in (("search", run.arm.latency_s), ("index", 2 + 300 * run.arm.skill)):
+            self.tables["fct_run_latency"].append(
+                {
+                    **keys,
+                    "phase": phase,
+                    "temperature": "warm" if phase == "search" else "cold",
+                    "n": run.n_tasks if phase == "search" else 1,
+                    "p50_s": seconds,
+                    "p95_s": seconds * 2.1,
+                    "p99_s": seconds * 3.0,
+                }
+            )
+        failed = run.n_error if run.scored else run.n_tasks
+        self.tables["fct_run_completeness"].append(
+            {
+                **keys,
+                "n_tasks": run.n_tasks,
+                "n_ok": run.n_tasks - failed,
+                "n_empty": 0,
+                "n_error": failed,
+                "n_timeout": 0,
+                "n_not_attempted": 0,
+                "n_dropped": 2,
+                "suspect": False,
+            }
+        )
+
+    def _paired(self) -> None:
+        groups: dict[tuple[str, str, str], list[RunSpec]] = {}
+        for run in self.runs:
+            groups.setdefault((run.sweep, run.dataset, run.split), []).append(run)
+        for (family, _, _), runs in groups.items():
+            baseline = next((r for r in runs if r.arm.role == "baseline"), None)
+            if baseline is None:
+                continue
+            for run in runs:
+                if run is baseline or run.arm.role == "control":
+                    continue
+                for metric, _, _ in METRICS:
+                    self._pair(family, baseline, run, metric)
+
+    def _pair(self, family: str, baseline: RunSpec, run: RunSpec, metric: str) -> None:
+        pairs = [
+            (a, b)
+            for a, b in zip(
+                self.scores[baseline.run_id, metric], self.scores[run.run_id, metric], strict=False
+            )
+            if a is not None and b is not None
+        ]
+        if not pairs:
+            return
+        differences = [b - a for a, b in pairs]
+        mean, low, high = _interval(differences)
+        verdict = "better" if low > 0 else "worse" if high < 0 else "insufficient"
+        p_value = min(1.0, max(1e-6, 2 * math.exp(-abs(mean or 0) * 40)))
+        self.tables["fct_paired_tests"].append(
+            {
+                "family": family,
+                "baseline_run_id": baseline.run_id,
+                "candidate_run_id": run.run_id,
+                "metric": metric,
+                "n_pairs": len(pairs),
+                "only_baseline": sum(a > b for a, b in pairs),
+                "only_candidate": sum(b > a for a, b in pairs),
+                "mcnemar_p": p_value,
+                "mcnemar_midp": p_value * 0.8,
+                "mean_diff": mean,
+                "diff_low": low,
+                "diff_high": high,
+                "sign_flip_p": p_value,
+                "p_holm": min(1.0, p_value * 6),
+                "mde": 0.12,
+                "verdict": verdict,
+            }
+        )
+
+    def _index_event(self, run: RunSpec) -> None:
+        self._lake(
+            "index_events",
+            run.dataset,
+            {
+                "run_id": run.run_id,
+                "corpus_id": "c" * 64,
+                "ingestion_hash": "i" * 64,
+                "status": "ok",
+                "cache_hit": False,
+                "at": run.started_at,
+                "counts_json": "{}",
+                "seconds": 2 + 300 * run.arm.skill,
+                "bytes_on_disk": 4_200_000,
+                "n_chunks": 5120,
+            },
+        )
+
+
+def _score(measure: str, cutoff: int | None, rank: int | None) -> float:
+    if rank is None or (cutoff is not None and rank > cutoff):
+        return 0.0
+    return {"rr": 1 / rank, "ndcg": 1 / math.log2(rank + 1)}.get(measure, 1.0)
+
+
+def _interval(values: list[float]) -> tuple[float | None, float | None, float | None]:
+    if not values:
+        return None, None, None
+    data = np.asarray(values)
+    margin = 1.96 * float(data.std()) / math.sqrt(len(values))
+    mean = float(data.mean())
+    return mean, mean - margin, mean + margin
+
+
+def _task_id(number: int) -> str:
+    return f"task-{number:04d}"
+
+
+def _run_id(run: RunSpec, number: int) -> str:
+    digest = hashlib.sha256(
+        f"{run.arm.label}{run.dataset}{run.split}{run.started_at}{number}".encode()
+    ).hexdigest()
+    return f"0195{number:04x}-{digest[:4]}-7{digest[4:7]}-8{digest[7:10]}-{digest[10:22]}"
+
+
+_S, _I, _F, _B, _T = pa.string(), pa.int64(), pa.float64(), pa.bool_(), pa.timestamp("us")
+
+
+def _columns(kind: pa.DataType, names: str) -> dict[str, pa.DataType]:
+    return dict.fromkeys(names.split(), kind)
+
+
+SCHEMAS: dict[str, dict[str, pa.DataType]] = {
+    "dim_runs": {
+        **_columns(_S, "run_id arm_hash arm_label system system_version dataset edition split"),
+        **_columns(_I, "depth"),
+        **_columns(_S, "query_variant output sweep_id family role status"),
+        **_columns(_T, "started_at finished_at"),
+        **_columns(_S, "git_sha config_json adapter_version primary_metric device command"),
+        **_columns(_S, "evalake_version packages_json host_json"),
+        **_columns(_I, "n_tasks jobs seed repeat"),
+        **_columns(_B, "network_blocked git_dirty"),
+    },
+    "dim_tasks": {
+        **_columns(_S, "dataset edition task_id kind query repo library qa_type corpus_id"),
+        **_columns(_I, "n_relevant task_seed"),
+        **_columns(_S, "stratum labels_json"),
+    },
+    "fct_hits": {
+        **_columns(_S, "run_id task_id"),
+        **_columns(_I, "rank unit_rank"),
+        **_columns(_S, "item_id path"),
+        **_columns(_I, "start_line end_line"),
+        **_columns(_F, "score"),
+        **_columns(_B, "relevant"),
+        **_columns(_I, "grade"),
+        **_columns(_S, "gold_id"),
+        **_columns(_B, "credited"),
+        **_columns(_S, "relation level path_status qualified_name doc_id title text_sha256 branch"),
+    },
+    "fct_task_metrics": {
+        **_columns(_S, "run_id task_id metric measure"),
+        **_columns(_I, "cutoff"),
+        **_columns(_S, "level"),
+        **_columns(_F, "value"),
+        **_columns(_S, "null_reason"),
+        **_columns(_B, "truncated"),
+    },
+    "fct_run_metrics": {
+        **_columns(_S, "run_id metric level"),
+        **_columns(_I, "n_tasks n_scored"),
+        **_columns(_F, "mean mean_strict ci_low ci_high wilson_low wilson_high"),
+        **_columns(_F, "cluster_low cluster_high"),
+        **_columns(_I, "n_clusters"),
+        **_columns(_F, "chance"),
+    },
+    "fct_run_breakouts": {
+        **_columns(_S, "run_id dimension value metric"),
+        **_columns(_I, "n_scored"),
+        **_columns(_F, "mean ci_low ci_high"),
+    },
+    "fct_run_latency": {
+        **_columns(_S, "run_id phase temperature"),
+        **_columns(_I, "n"),
+        **_columns(_F, "p50_s p95_s p99_s"),
+    },
+    "fct_run_completeness": {
+        **_columns(_S, "run_id"),
+        **_columns(_I, "n_tasks n_ok n_empty n_error n_timeout n_not_attempted n_dropped"),
+        **_columns(_B, "suspect"),
+    },
+    "fct_paired_tests": {
+        **_columns(_S, "family baseline_run_id candidate_run_id metric"),
+        **_columns(_I, "n_pairs only_baseline only_candidate"),
+        **_columns(_F, "mcnemar_p mcnemar_midp mean_diff diff_low diff_high sign_flip_p"),
+        **_columns(_F, "p_holm mde"),
+        **_columns(_S, "verdict"),
+    },
+    "fct_looks": {
+        **_columns(_S, "run_id"),
+        **_columns(_T, "looked_at"),
+        **_columns(_S, "dataset split arm_hash family who why"),
+        **_columns(_B, "confirmatory"),
+        **_columns(_S, "batch"),
+    },
+}

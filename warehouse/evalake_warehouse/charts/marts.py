@@ -1,0 +1,137 @@
+"""Read-only access to the marts: rows as dictionaries, with a few facts about every run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    import duckdb
+
+    from evalake_warehouse.project import Project
+
+CONTROL_SYSTEMS = frozenset({"gold", "empty", "random"})
+BASELINE_ROLE = "baseline"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One row of `dim_runs`, as charts and reports need it."""
+
+    run_id: str
+    arm_hash: str
+    arm_label: str
+    system: str
+    system_version: str
+    dataset: str
+    edition: str
+    split: str
+    depth: int
+    sweep_id: str | None
+    family: str | None
+    role: str | None
+    status: str
+    started_at: datetime
+    finished_at: datetime | None
+    git_sha: str | None
+    primary_metric: str | None
+    n_tasks: int  # tasks planned
+    n_seen: int  # tasks with an attempt
+    task_set: str  # hash of the tasks with an attempt
+    config: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def is_control(self) -> bool:
+        """Whether the arm is a yardstick rather than a candidate."""
+        return self.role == "control" or self.system in CONTROL_SYSTEMS
+
+    @property
+    def place(self) -> str:
+        """Dataset, edition and split: what a panel must not mix."""
+        return f"{self.dataset} {self.edition[:8]} ({self.split})"
+
+
+class Marts:
+    """The marts of one warehouse file, with the raw lake beside them as `lake.<table>`."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the warehouse file."""
+        self._connection.close()
+
+    def rows(self, sql: str, *values: object) -> list[dict[str, Any]]:
+        """Rows of a query, each a dictionary in column order."""
+        from evalake_warehouse.query import rows
+
+        return rows(self._connection, sql, list(values))
+
+    @cached_property
+    def runs(self) -> tuple[Run, ...]:
+        """Every run in the warehouse, oldest first."""
+        found = self.rows(
+            """
+            with seen as (
+                select
+                    run_id,
+                    count(*) as n_seen,
+                    md5(string_agg(task_id, ' ' order by task_id)) as task_set
+                from (select distinct run_id, task_id from fct_task_metrics)
+                group by run_id
+            )
+            select dim_runs.*, coalesce(n_seen, 0) as n_seen, coalesce(task_set, '') as task_set
+            from dim_runs
+            left join seen on dim_runs.run_id = seen.run_id
+            order by started_at, dim_runs.run_id
+            """
+        )
+        return tuple(_run(row) for row in found)
+
+
+def open_marts(project: Project | None = None, *, scenario: str | None = None) -> Marts:
+    """Open the current warehouse of a project (by default the one that the environment names).
+
+    Raises:
+        UsageError: nothing was built yet.
+    """
+    from evalake_warehouse.project import Project
+    from evalake_warehouse.query import open_warehouse
+
+    return Marts(open_warehouse(project or Project.locate(), scenario=scenario))
+
+
+def ids(runs: Sequence[Run]) -> list[str]:
+    """Run ids, to bind as one list parameter."""
+    return [run.run_id for run in runs]
+
+
+def _run(row: Mapping[str, Any]) -> Run:
+    names = Run.__slots__
+    values = {name: row[name] for name in names if name != "config"}
+    return Run(**values, config=_json_object(row["config_json"]))
+
+
+def _json_object(text: str | None) -> dict[str, Any]:
+    try:
+        value = json.loads(text or "{}")
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}

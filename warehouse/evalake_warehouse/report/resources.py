@@ -1,0 +1,176 @@
+"""Report sections on what the answers took: latency, cost, and the machine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from evalake_warehouse.charts.labels import DASH, duration
+from evalake_warehouse.charts.marts import ids
+from evalake_warehouse.charts.selection import Selection
+from evalake_warehouse.report.tables import Column, Section, Table, arm_column, count, size, text
+
+
+def latency(selection: Selection) -> Section:
+    """Percentiles per arm, phase and temperature, in milliseconds or whatever suits."""
+    found = selection.marts.rows(
+        """
+        select *
+        from fct_run_latency
+        where list_contains(?, run_id)
+        order by phase = 'search' desc, phase, temperature desc, p50_s
+        """,
+        ids(selection.runs),
+    )
+    for row in found:
+        row["arm"] = selection.labels[row["run_id"]]
+    columns = [
+        arm_column(),
+        text("phase"),
+        text("temperature"),
+        count("n"),
+        *map(_percentile, ("p50", "p95", "p99")),
+    ]
+    lines = ["Index runs that came from a cache are not in the index figures."]
+    return Section("latency", "Latency", text=lines, tables=[Table("latency", columns, found)])
+
+
+def _percentile(name: str) -> Column:
+    return Column(name, lambda row: duration(row[f"{name}_s"]), align="right")
+
+
+def cost(selection: Selection) -> Section:
+    """Money, payload and index size per arm."""
+    found = selection.marts.rows(
+        """
+        with attempts as (
+            select
+                run_id,
+                sum(cost_usd) as cost_usd,
+                count(cost_usd) as n_priced,
+                count(*) as n_attempts,
+                median(payload_bytes) as payload_bytes,
+                sum(n_tool_calls) as n_tool_calls
+            from lake.attempts
+            where list_contains($1, run_id)
+            group by run_id
+        ),
+        indexes as (
+            select
+                run_id,
+                sum(seconds) filter (where not cache_hit) as index_s,
+                sum(bytes_on_disk) as bytes_on_disk,
+                sum(n_chunks) as n_chunks,
+                sum(n_vectors) as n_vectors,
+                count(*) filter (where cache_hit) as n_cached
+            from lake.index_events
+            where list_contains($1, run_id)
+            group by run_id
+        )
+        select *
+        from attempts
+        full join indexes using (run_id)
+        """,
+        ids(selection.runs),
+    )
+    by_run = {row["run_id"]: row for row in found}
+    rows = [
+        {**by_run[run.run_id], "arm": selection.labels[run.run_id]}
+        for run in selection.runs
+        if run.run_id in by_run
+    ]
+    columns = [
+        arm_column(),
+        count("n_attempts", "attempts"),
+        Column("cost", _money, align="right"),
+        Column("payload, median", lambda row: size(row["payload_bytes"]), align="right"),
+        Column("indexing", _index_time, align="right"),
+        Column("index size", lambda row: size(row["bytes_on_disk"]), align="right"),
+        count("n_chunks", "chunks"),
+        count("n_vectors", "vectors"),
+    ]
+    return Section("cost", "Cost", tables=[Table("cost", columns, rows)])
+
+
+def _money(row: Mapping[str, Any]) -> str:
+    return DASH if row["cost_usd"] is None else f"$ {row['cost_usd']:.4f}"
+
+
+def _index_time(row: Mapping[str, Any]) -> str:
+    if row["index_s"] is None:
+        return "from cache" if row["n_cached"] else DASH
+    return duration(row["index_s"])
+
+
+_SAME = ("evalake_version", "git_sha", "git_dirty", "host_json", "packages_json", "command")
+
+
+def environment(selection: Selection) -> Section:
+    """Versions per arm, and the machine, once where all runs share it."""
+    found = selection.marts.rows(
+        "select * from dim_runs where list_contains(?, run_id) order by started_at",
+        ids(selection.runs),
+    )
+    for row in found:
+        row["arm"] = selection.labels[row["run_id"]]
+        row["commit"] = _commit(row)
+    columns = [
+        arm_column(),
+        text("run_id", "run", kind="code"),
+        text("system"),
+        text("system_version", "version"),
+        text("adapter_version", "adapter"),
+        count("depth"),
+        text("query_variant", "query"),
+        text("device"),
+        count("jobs"),
+        text("network_blocked", "network blocked"),
+        text("commit", kind="code"),
+        Column("started (UTC)", lambda row: f"{row['started_at']:%Y-%m-%d %H:%M}"),
+    ]
+    runs = Table("runs", columns, found)
+    machine = Table("machine", [text("what"), text("value", kind="long")], _machine(found))
+    configs = Table(
+        "configurations",
+        [arm_column(), text("config_json", "effective configuration", kind="code")],
+        found,
+        caption="Effective configurations",
+        folded=True,
+    )
+    return Section("environment", "Environment", tables=[runs, machine, configs])
+
+
+def _commit(row: Mapping[str, Any]) -> str | None:
+    sha = row.get("git_sha")
+    return f"{sha[:10]}{' (dirty)' if row.get('git_dirty') else ''}" if sha else None
+
+
+def _machine(found: list[dict[str, Any]]) -> list[dict[str, str]]:
+    """Facts of the host, of packages and of the command; several values where runs differ."""
+    facts: dict[str, dict[str, None]] = {}
+    for row in found:
+        host = _parsed(row.get("host_json"))
+        packages = _parsed(row.get("packages_json"))
+        shown = {
+            "evalake": row.get("evalake_version"),
+            **{str(key).replace("_", " "): value for key, value in host.items()},
+            "packages": ", ".join(f"{name} {version}" for name, version in packages.items()),
+            "command": row.get("command"),
+        }
+        for name, value in shown.items():
+            if value not in (None, "", [], {}):
+                facts.setdefault(name, {})[_flat(value)] = None
+    return [{"what": name, "value": "; ".join(values)} for name, values in facts.items()]
+
+
+def _parsed(text_value: str | None) -> dict[str, Any]:
+    try:
+        value = json.loads(text_value or "{}")
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {"value": value}
+
+
+def _flat(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
