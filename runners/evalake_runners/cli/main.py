@@ -13,9 +13,20 @@ from evalake_warehouse.errors import EvalakeError, ExitCode
 
 def gather_commands() -> None:
     """Import every command module; each adds its commands to `app`."""
-    from evalake_runners.cli import build, charts, imports, report, sql
+    from evalake_runners.cli import (
+        audit,
+        build,
+        cache,
+        charts,
+        config,
+        doctor,
+        imports,
+        report,
+        sql,
+        sweep,
+    )
 
-    _ = (build, charts, imports, report, sql)
+    _ = (audit, build, cache, charts, config, doctor, imports, report, sql, sweep)
 
 
 def run_cli(arguments: list[str] | None = None) -> int:

@@ -1,0 +1,214 @@
+"""`evalake compare` and `evalake gate`: two runs against each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from evalake_runners.cli.app import JsonFlag, app, current_project
+from evalake_runners.cli.output import print_json, print_rows, say
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from evalake_warehouse.baseline import Baseline
+    from evalake_warehouse.compare import Comparison
+    from evalake_warehouse.runs import Run
+
+BaselineArgument = Annotated[
+    str, typer.Argument(help="A run (id, prefix, label, latest) or a frozen baseline file.")
+]
+CandidateArgument = Annotated[str, typer.Argument(help="A run: id, prefix, label or latest.")]
+MetricOption = Annotated[
+    str | None, typer.Option(help="Metric to judge by.  [default: the run's primary metric]")
+]
+DatasetOption = Annotated[str | None, typer.Option(help="Look for runs on this dataset only.")]
+SplitOption = Annotated[str | None, typer.Option(help="Look for runs on this split only.")]
+ScenarioOption = Annotated[
+    str | None, typer.Option(help="Ask this what-if warehouse instead of the default one.")
+]
+
+_SHOWN_MEASURES = ("success", "recall", "rr", "ndcg")
+_SHOWN_CUTOFFS = ("1", "5", "10", "")
+_COLUMNS = {
+    "metric": "metric",
+    "n_pairs": "pairs",
+    "baseline_mean": "baseline",
+    "candidate_mean": "candidate",
+    "mean_diff": "diff",
+    "diff_low": "low",
+    "diff_high": "high",
+    "only_baseline": "lost",
+    "only_candidate": "won",
+    "p_value": "p",
+    "mde": "mde",
+    "verdict": "verdict",
+}
+
+
+@app.command(epilog="Example: evalake compare bm25 latest --dataset starter --json")
+def compare(
+    baseline: BaselineArgument,
+    candidate: CandidateArgument,
+    *,
+    metric: MetricOption = None,
+    dataset: DatasetOption = None,
+    split: SplitOption = None,
+    scenario: ScenarioOption = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Test a candidate run against a baseline on the tasks both were scored on.
+
+    Prints tests, intervals and verdicts per metric, and the tasks whose score changed. Exits 0
+    whatever they say; `evalake gate` judges. Exits 2 if the runs cannot be compared.
+    """
+    result = _compare(
+        baseline, candidate, metric=metric, dataset=dataset, split=split, scenario=scenario
+    )
+    if as_json:
+        print_json(
+            {
+                "baseline": _as_record(result.baseline),
+                "candidate": _as_record(result.candidate),
+                "primary_metric": result.primary_metric,
+                "tests": result.tests,
+                "flipped": result.flipped,
+            }
+        )
+        return
+    say(f"baseline   {result.baseline}\ncandidate  {result.candidate}\n")
+    print_rows([{name: row[key] for key, name in _COLUMNS.items()} for row in _shown(result)])
+    if result.flipped:
+        lost = sum(row["direction"] == "lost" for row in result.flipped)
+        say(f"\n{result.primary_metric}: {lost} tasks lost, {len(result.flipped) - lost} gained")
+        keys = ("task_id", "baseline_value", "candidate_value", "query")
+        print_rows([{key: _short(row[key]) for key in keys} for row in result.flipped[:20]])
+        if len(result.flipped) > 20:
+            say(f"and {len(result.flipped) - 20} more; --json lists all")
+
+
+@app.command(
+    epilog="Example: evalake gate baselines/starter.json latest --metric success@5  |  "
+    "Exits 0 if it holds, 1 if it fails, 2 if the runs cannot be compared, 3 if inconclusive."
+)
+def gate(
+    baseline: BaselineArgument,
+    candidate: CandidateArgument,
+    *,
+    metric: MetricOption = None,
+    max_drop: Annotated[
+        float, typer.Option(min=0, max=1, help="Largest drop allowed, in metric points.")
+    ] = 0.0,
+    dataset: DatasetOption = None,
+    split: SplitOption = None,
+    scenario: ScenarioOption = None,
+    as_json: JsonFlag = False,
+) -> int:
+    """Judge a candidate run against a baseline on their common tasks.
+
+    Fails if the whole interval of the difference lies below -MAX_DROP. Inconclusive with too
+    few common tasks, or if the candidate failed on more tasks than the baseline.
+    """
+    from evalake_warehouse.gate import judge
+
+    result = _compare(
+        baseline, candidate, metric=metric, dataset=dataset, split=split, scenario=scenario
+    )
+    test = result.test(result.primary_metric)
+    verdict = judge(
+        test,
+        max_drop=max_drop,
+        min_pairs=int(result.variables["min_pairs"]),
+        same_split=result.baseline.split == result.candidate.split,
+    )
+    if as_json:
+        print_json(
+            {
+                "verdict": verdict.outcome,
+                "exit_code": int(verdict.exit_code),
+                "reason": verdict.reason,
+                "metric": result.primary_metric,
+                "max_drop": max_drop,
+                "baseline": _as_record(result.baseline),
+                "candidate": _as_record(result.candidate),
+                "test": test,
+                "lost": [row["task_id"] for row in result.flipped if row["direction"] == "lost"],
+            }
+        )
+    else:
+        print(f"{verdict.outcome}: {verdict.reason}")
+    return verdict.exit_code
+
+
+def _compare(
+    baseline: str,
+    candidate: str,
+    *,
+    metric: str | None,
+    dataset: str | None,
+    split: str | None,
+    scenario: str | None,
+) -> Comparison:
+    from evalake_warehouse.compare import compare_runs
+    from evalake_warehouse.query import open_warehouse
+
+    project = current_project()
+    with open_warehouse(project, scenario=scenario) as connection:
+        against, run = _resolve_both(connection, baseline, candidate, dataset, split)
+        return compare_runs(
+            connection, against, run, macros=project.dbt_project / "macros", metric=metric
+        )
+
+
+def _resolve_both(
+    connection: DuckDBPyConnection,
+    baseline: str,
+    candidate: str,
+    dataset: str | None,
+    split: str | None,
+) -> tuple[Run | Baseline, Run]:
+    """Find both sides, and report what is wrong with either at once."""
+    from evalake_warehouse.baseline import is_baseline_file, load_baseline
+    from evalake_warehouse.errors import ConfigError, EvalakeError, Problem
+    from evalake_warehouse.runs import resolve_run
+
+    found: list[Run | Baseline] = []
+    problems: list[Problem] = []
+    for side, text in (("BASELINE", baseline), ("CANDIDATE", candidate)):
+        try:
+            if side == "BASELINE" and is_baseline_file(text):
+                found.append(load_baseline(Path(text)))
+            else:
+                found.append(resolve_run(connection, text, dataset=dataset, split=split))
+        except EvalakeError as error:
+            problems += [Problem(side, str(problem)) for problem in error.problems]
+    if problems:
+        raise ConfigError(problems, hint="evalake runs list")
+    return found[0], found[1]  # type: ignore[return-value] # the candidate is never a file
+
+
+def _shown(result: Comparison) -> list[dict[str, Any]]:
+    """The rows that a person wants first: the primary metric and a few well-known ones."""
+    return [
+        row
+        for row in result.tests
+        if row["is_primary"]
+        or (
+            row["measure"] in _SHOWN_MEASURES
+            and row["metric"].partition("@")[2] in _SHOWN_CUTOFFS
+            and row["n_pairs"] > 0
+        )
+    ]
+
+
+def _as_record(run: Run) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return asdict(run)
+
+
+def _short(value: object) -> object:
+    text = str(value)
+    return value if len(text) <= 90 else text[:89] + "…"
