@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # Parsing costs more than building: a second build of one process starts from the first's result.
 # Vars are read at run time, so a manifest serves any values of them.
-_MANIFESTS: dict[tuple[Path, Path], Manifest] = {}
+_MANIFESTS: dict[Path, Manifest] = {}  # by dbt project
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,8 @@ def run_dbt(
         if on_node and event.info.name in {"LogModelResult", "LogSeedResult", "LogTestResult"}:
             on_node(event.data.node_info.node_name)
 
-    manifest_key = (project.dbt_project, project.home)
     with _environment(EVALAKE_BUILD_FILE=str(database)):
-        runner = dbtRunner(manifest=_MANIFESTS.get(manifest_key), callbacks=[report])
+        runner = dbtRunner(manifest=_MANIFESTS.get(project.dbt_project), callbacks=[report])
         try:
             outcome = runner.invoke(
                 [*_global_flags(project), *arguments, *_location_flags(project)]
@@ -71,7 +70,7 @@ def run_dbt(
     if outcome.exception is not None:
         raise BuildError(f"dbt could not run: {outcome.exception}", hint="evalake doctor")
     if runner.manifest is not None:
-        _MANIFESTS[manifest_key] = runner.manifest
+        _MANIFESTS[project.dbt_project] = runner.manifest
     results = [_node_result(result) for result in getattr(outcome.result, "results", [])]
     failed = [result for result in results if result.status in {"error", "fail", "runtime error"}]
     if failed or not outcome.success:
