@@ -9,15 +9,15 @@ count, never the index.
 from __future__ import annotations
 
 import ast
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from evalake_ingest.corpora.symbols import module_name, package_dirs
 from evalake_runners.adapters.protocol import CorpusView
+from evalake_warehouse.relevance.fingerprint import Definition, parse_source
 
-MAX_PARSED_BYTES = 2_000_000  # beyond this a file is data, whatever its name
 MAX_LINE_CHARS = 2_000  # a longer line is minified or generated; its head is enough
 
 Span = tuple[int, int]
@@ -41,11 +41,13 @@ def chunk_corpus(
     if corpus.kind == "documents":
         chunks = [Chunk(doc_id, text) for doc_id, text in read_documents(corpus)]
         return chunks, Counter(documents=len(chunks))
+    packages = package_dirs(corpus.paths)
     chunks, counts = [], Counter[str]()
     for path in corpus.paths:
         text, status = read_source(corpus.root / path)
         if text is not None:
-            found, status = chunk_file(path, text, window_lines, overlap_lines)
+            module = module_name(path, packages)
+            found, status = chunk_file(path, text, module, window_lines, overlap_lines)
             chunks += found
         counts[status] += 1
     return chunks, counts
@@ -74,9 +76,9 @@ def read_source(file: Path) -> tuple[str | None, str]:
 
 
 def chunk_file(
-    path: str, text: str, window_lines: int, overlap_lines: int
+    path: str, text: str, module: str, window_lines: int, overlap_lines: int
 ) -> tuple[list[Chunk], str]:
-    """Chunks of one file, and how it was cut: `parsed`, `unparsable` or `windows`."""
+    """Chunks of one file, and how it was cut: `parsed`, `windows`, or why it did not parse."""
     # Not splitlines(): the parser counts lines by \n alone, and so do the gold spans.
     lines = [line[:MAX_LINE_CHARS] for line in text.split("\n")]
     if lines[-1] == "":
@@ -84,11 +86,11 @@ def chunk_file(
     whole = (1, len(lines))
     if not path.endswith((".py", ".pyi")):
         return _windows(path, lines, whole, window_lines, overlap_lines), "windows"
-    tree = _parse(text)
-    if tree is None:
-        return _windows(path, lines, whole, window_lines, overlap_lines), "unparsable"
+    parsed = parse_source(text)
+    if parsed.tree is None:
+        return _windows(path, lines, whole, window_lines, overlap_lines), parsed.status
     chunks: list[Chunk] = []
-    definitions = list(_definitions(tree, module_name(path)))
+    definitions = list(_definitions(parsed.tree, module))
     for name, span, inner in definitions:
         if inner is None:
             chunks.append(_piece(path, lines, span, name))
@@ -98,27 +100,6 @@ def chunk_file(
     for gap in _gaps(whole, top):
         chunks += _windows(path, lines, gap, window_lines, overlap_lines)
     return sorted(chunks, key=lambda chunk: (chunk.start_line or 0, chunk.end_line or 0)), "parsed"
-
-
-def module_name(path: str) -> str:
-    """Dotted name of a module from its path: `src/flask/json/__init__.py` is `flask.json`."""
-    parts = path.rsplit(".", 1)[0].split("/")
-    if parts[0] in {"src", "lib"} and len(parts) > 1:
-        parts = parts[1:]
-    if parts[-1] == "__init__" and len(parts) > 1:
-        parts = parts[:-1]
-    return ".".join(parts)
-
-
-def _parse(text: str) -> ast.Module | None:
-    if len(text) > MAX_PARSED_BYTES:
-        return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
 
 
 def _definitions(tree: ast.Module, module: str) -> Iterator[tuple[str, Span, list[Span] | None]]:
@@ -131,7 +112,7 @@ def _definitions(tree: ast.Module, module: str) -> Iterator[tuple[str, Span, lis
     while stack:
         parent, prefix = stack.pop()
         for node in _statements(parent):
-            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            if not isinstance(node, Definition):
                 stack.append((node, prefix))
                 continue
             name = f"{prefix}.{node.name}"
@@ -142,28 +123,25 @@ def _definitions(tree: ast.Module, module: str) -> Iterator[tuple[str, Span, lis
             yield name, _span(node), inner
 
 
-def _statements(node: ast.AST) -> Iterator[ast.stmt]:
-    for field in ("body", "handlers", "orelse", "finalbody"):
-        for child in getattr(node, field, []) or []:
-            if isinstance(child, ast.stmt):
-                yield child
-            elif isinstance(child, ast.ExceptHandler):
-                yield from child.body
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """What a statement holds, less its expressions: they define nothing."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+            yield child
 
 
-def _nested_definitions(node: ast.ClassDef) -> Iterator[ast.stmt]:
+def _nested_definitions(node: ast.ClassDef) -> Iterator[Definition]:
     stack: list[ast.AST] = [node]
     while stack:
         for child in _statements(stack.pop()):
-            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            if isinstance(child, Definition):
                 yield child
             else:
                 stack.append(child)
 
 
-def _span(node: ast.stmt) -> Span:
-    decorators = getattr(node, "decorator_list", [])
-    first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
+def _span(node: Definition) -> Span:
+    first = min([node.lineno, *(line.lineno for line in node.decorator_list)])
     return first, node.end_lineno or node.lineno
 
 
@@ -174,7 +152,6 @@ def _piece(path: str, lines: list[str], span: Span, name: str | None = None) -> 
 def _class_piece(path: str, lines: list[str], span: Span, inner: list[Span], name: str) -> Chunk:
     """The class without its methods; its lines are those up to the first method."""
     kept = [line for first, last in _gaps(span, inner) for line in lines[first - 1 : last]]
-    # A method may begin on the class's own line: `class A: f = 1` has none, but exec'd code can.
     first_method = min((first for first, _ in inner), default=span[1] + 1)
     return Chunk(path, "\n".join(kept), span[0], max(span[0], first_method - 1), name)
 

@@ -19,14 +19,17 @@ def gather_commands() -> None:
         cache,
         charts,
         config,
+        datasets,
         doctor,
         imports,
+        ingest,
         report,
         sql,
         sweep,
     )
 
-    _ = (audit, build, cache, charts, config, doctor, imports, report, sql, sweep)
+    _ = (audit, build, cache, charts, config, datasets, doctor, imports, ingest, report)
+    _ = (sql, sweep)
 
 
 def run_cli(arguments: list[str] | None = None) -> int:

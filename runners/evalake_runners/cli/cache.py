@@ -1,0 +1,88 @@
+"""`evalake cache`: the indexes that systems built, and room for new ones."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from evalake_runners.cli.app import JsonFlag, app, current_project
+from evalake_runners.cli.output import print_json, print_rows, say
+from evalake_warehouse.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from evalake_runners.engine.indexes import StoredIndex
+
+cache_app = typer.Typer(no_args_is_help=True, help="Indexes kept for later sweeps.")
+app.add_typer(cache_app, name="cache")
+
+
+@cache_app.command(epilog="Example: evalake cache info --json")
+def info(as_json: JsonFlag = False) -> None:
+    """List the stored indexes, largest first; `complete: no` was left by a killed build."""
+    from evalake_runners.engine.indexes import list_indexes
+
+    project = current_project()
+    indexes = list_indexes(project.indexes)
+    rows = [_row(index) for index in indexes]
+    if as_json:
+        print_json(rows)
+        return
+    print_rows(rows)
+    total = sum(index.bytes_on_disk for index in indexes)
+    say(f"{project.indexes}: {len(indexes)} indexes, {_megabytes(total):.1f} MB")
+
+
+@cache_app.command(epilog="Example: evalake cache evict --older-than-days 30")
+def evict(
+    older_than_days: Annotated[
+        float | None, typer.Option(min=0, help="Only indexes not used for so many days.")
+    ] = None,
+    system: Annotated[str | None, typer.Option(help="Only indexes of this system.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All indexes.")] = False,
+    as_json: JsonFlag = False,
+) -> int:
+    """Delete stored indexes; a later run builds again what it needs. Evidence is never touched.
+
+    Indexes that a killed build left unfinished go with any of these options.
+    """
+    from evalake_runners.engine.indexes import list_indexes, remove_index
+
+    if older_than_days is None and system is None and not everything:
+        raise UsageError(
+            "say which: --older-than-days, --system or --all", hint="evalake cache info"
+        )
+    before = datetime.now(UTC).replace(tzinfo=None) - timedelta(days=older_than_days or 0)
+    chosen = [
+        index
+        for index in list_indexes(current_project().indexes)
+        if (system is None or index.system == system)
+        and (older_than_days is None or index.used_at is None or index.used_at <= before)
+    ]
+    removed = [index for index in chosen if remove_index(index)]
+    busy = [index for index in chosen if index not in removed]
+    if as_json:
+        print_json({"removed": [_row(index) for index in removed], "busy": [i.key for i in busy]})
+    freed = _megabytes(sum(index.bytes_on_disk for index in removed))
+    say(f"removed {len(removed)} indexes, {freed:.1f} MB")
+    for index in busy:
+        say(f"kept {index.system}/{index.key}: a process is building it")
+    return ExitCode.INCOMPLETE if busy else ExitCode.OK
+
+
+def _row(index: StoredIndex) -> dict[str, Any]:
+    return {
+        "system": index.system,
+        "key": index.key,
+        "corpus": (index.corpus_id or "")[:12] or None,
+        "mb": _megabytes(index.bytes_on_disk),
+        "built_in_s": index.seconds,
+        "built_at": index.built_at,
+        "used_at": index.used_at,
+        "complete": index.is_complete,
+    }
+
+
+def _megabytes(n_bytes: int) -> float:
+    return n_bytes / 1_000_000

@@ -1,0 +1,123 @@
+"""`evalake config`: check files, list their keys, show what an arm really is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from evalake_runners.cli.app import JsonFlag, app, current_project
+from evalake_runners.cli.output import print_json, print_rows, say
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from evalake_runners.engine.arms import ArmSpec
+
+config_app = typer.Typer(no_args_is_help=True, help="Sweep and system files.")
+app.add_typer(config_app, name="config")
+
+FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="A sweep or system file.")]
+
+
+@config_app.command(epilog="Exits 2 with every problem there is.  |  "
+                    "Example: evalake config check configs/sweeps/demo.yaml")  # fmt: skip
+def check(file: FileArgument, as_json: JsonFlag = False) -> None:
+    """Check a file and everything it uses; runs nothing."""
+    arms = _arms(file)
+    if as_json:
+        print_json({"file": str(file), "arms": [arm.label for arm in arms]})
+    else:
+        say(f"{file}: ok, {', '.join(arm.label for arm in arms)}")
+
+
+@config_app.command(epilog="Example: evalake config schema bm25")
+def schema(
+    name: Annotated[
+        str, typer.Argument(metavar="[NAME]", help="sweep, system, or the name of a system.")
+    ] = "sweep",
+    as_json: JsonFlag = False,
+) -> None:
+    """List the keys of a sweep file, a system file, or one system's `config`."""
+    model = _model(name)
+    if as_json:
+        print_json(model.model_json_schema())
+    else:
+        print_rows(list(_key_rows(model, "")))
+
+
+@config_app.command(epilog="Example: evalake config show configs/sweeps/demo.yaml --json")
+def show(file: FileArgument, as_json: JsonFlag = False) -> None:
+    """Show each arm as it would be recorded: versions, hash, effective configuration."""
+    from evalake_runners.engine.arms import bind, describe_config
+
+    rows: list[dict[str, Any]] = []
+    for spec in _arms(file):
+        arm = bind(spec, dataset="", edition="", seed=0, lake=current_project().lake)
+        rows.append(
+            {
+                "arm": arm.label,
+                "role": spec.role,
+                "system": arm.system,
+                "version": arm.system_version,
+                "adapter_version": arm.adapter_version,
+                "depth": spec.depth,
+                "query_variant": spec.query_variant,
+                "output": arm.output,
+                "arm_hash": arm.arm_hash,
+                "config": _loads(arm.config_json),
+                "files": dict(arm.config_files),
+            }
+        )
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        row["arm_hash"] = row["arm_hash"][:12]
+        row["config"] = describe_config(row["config"])
+        row["files"] = ", ".join(row["files"]) or None
+    print_rows(rows)
+
+
+def _arms(file: Path) -> tuple[ArmSpec, ...]:
+    from evalake_runners.sweep_file import is_system_file, load_sweep, load_system
+    from evalake_runners.yaml_file import read_yaml
+
+    configs = current_project().configs
+    content = read_yaml(file).content
+    if is_system_file(content):
+        return (load_system(str(content.get("system")), file, configs, depth=None, label=None),)
+    return load_sweep(file, configs).arms
+
+
+def _model(name: str) -> type[BaseModel]:
+    from evalake_runners.adapters.registry import get_adapter
+    from evalake_runners.config import Sweep, SystemFile
+
+    models: dict[str, type[BaseModel]] = {"sweep": Sweep, "system": SystemFile}
+    return models[name] if name in models else get_adapter(name).config_model
+
+
+def _key_rows(model: type[BaseModel], prefix: str) -> Any:
+    """One row per key, those of nested models under their own."""
+    from evalake_runners.yaml_file import model_in
+
+    for key, info in model.model_fields.items():
+        inner = model_in(info.annotation)
+        is_list = "list" in str(info.annotation)
+        default = info.get_default(call_default_factory=True) if not info.is_required() else None
+        yield {
+            "key": f"{prefix}{key}{'[]' if inner and is_list else ''}",
+            "required": info.is_required(),
+            "default": None if inner or default is None else str(default),
+            "description": info.description,
+        }
+        if inner:
+            yield from _key_rows(inner, f"{prefix}{key}{'[]' if is_list else ''}.")
+
+
+def _loads(text: str) -> Any:
+    import json
+
+    return json.loads(text)

@@ -1,0 +1,89 @@
+"""What a sweep file and a system file may say. `evalake config schema` prints these models."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints
+
+from evalake_runners.adapters.setup import Strict
+
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+@-]{0,79}$")]
+Split = Literal["dev", "test", "small_dev", "small_test", "all"]
+
+# Splits with tasks of the test tail: each use is a look, and needs a reason.
+TEST_SPLITS: frozenset[str] = frozenset({"test", "small_test", "all"})
+
+DEFAULT_DEPTH = 50
+
+
+class Limits(Strict):
+    """Where a task, an index or a whole sweep is stopped."""
+
+    timeout_s: float = Field(default=60.0, gt=0, le=86_400, description="Per task, in seconds.")
+    index_timeout_s: float = Field(
+        default=3_600.0, gt=0, le=604_800, description="Per corpus to index, in seconds."
+    )
+    open_timeout_s: float = Field(
+        default=300.0, gt=0, le=86_400, description="To open an index in a worker, in seconds."
+    )
+    max_cost_usd: float | None = Field(
+        default=None, gt=0, description="Start no task once the sweep has cost this much."
+    )
+    jobs: int = Field(default=1, ge=1, le=64, description="Worker processes side by side.")
+
+
+class SystemFile(Strict):
+    """A system with its configuration, as `configs/systems/*.yaml` and `--config` hold it."""
+
+    system: str = Field(description="Adapter name: bm25, pydocs-mcp, ... or python:MODULE.")
+    label: Name | None = Field(default=None, description="Name in tables.  [default: the system's]")
+    config: dict[str, Any] = Field(default_factory=dict, description="The system's own keys.")
+    query_variant: str = Field(
+        default="default", description="Which wording of the question is asked."
+    )
+    depth: int | None = Field(default=None, ge=1, le=10_000, description="Hits asked for.")
+
+
+class ArmEntry(Strict):
+    """One arm of a sweep: a system file by `use`, or a system inline; other keys override."""
+
+    use: str | None = Field(default=None, description="A system file, relative to this file.")
+    system: str | None = Field(default=None, description="Adapter name, without `use`.")
+    label: Name | None = Field(default=None, description="Name in tables, unique in the sweep.")
+    config: dict[str, Any] = Field(
+        default_factory=dict, description="The system's own keys, over those of `use`."
+    )
+    query_variant: str | None = Field(
+        default=None, description="Which wording of the question is asked."
+    )
+    depth: int | None = Field(default=None, ge=1, le=10_000, description="Hits asked for.")
+
+
+class DatasetEntry(Strict):
+    """Tasks to run on."""
+
+    dataset: Name = Field(description="A dataset that was ingested.")
+    split: Split | None = Field(default=None, description="[default: the dataset's own]")
+    edition: str | None = Field(default=None, description="Edition or a prefix. [default: latest]")
+    repo: str | None = Field(default=None, description="Only the tasks of this repository.")
+    library: str | None = Field(default=None, description="Only the tasks of this library.")
+
+
+class Sweep(Strict):
+    """Many runs that belong together: arms x datasets x repeats."""
+
+    name: Name = Field(description="Names the sweep in the lake.")
+    family: Name | None = Field(
+        default=None, description="Runs compared with one baseline.  [default: the name]"
+    )
+    datasets: list[DatasetEntry] = Field(min_length=1)
+    arms: list[ArmEntry] = Field(min_length=1)
+    baseline: Name | None = Field(default=None, description="Label of the arm to compare with.")
+    primary_metric: str | None = Field(
+        default=None, description="Metric of the comparison.  [default: the dataset's]"
+    )
+    depth: int = Field(default=DEFAULT_DEPTH, ge=1, le=10_000, description="Hits asked for.")
+    limits: Limits = Limits()
+    seed: int = Field(default=0, ge=0, lt=2**63, description="For systems that draw at random.")
+    repeats: int = Field(default=1, ge=1, le=100, description="Runs of each arm.")

@@ -1,0 +1,135 @@
+"""What a worker sends back for one task: plain values only, checked, cut and cleaned.
+
+A system may answer anything. Whatever is wrong with an answer is an error of that one task,
+found in the worker, where the system's own objects live.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evalake_runners.adapters.protocol import Answer, RawHit
+from evalake_runners.engine.paths import RESOLVED, UNRESOLVED, PathResolver
+from evalake_runners.engine.redact import clean, scrub
+
+# item_id, score, raw_path, path, path_status, start_line, end_line, qualified_name, doc_id,
+# title, text, reason, branch
+PackedHit = tuple[
+    str, float | None, str | None, str | None, str | None, int | None, int | None, str | None,
+    str | None, str | None, str | None, str | None, str | None,
+]  # fmt: skip
+
+MAX_CALL_CHARS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class PackedAnswer:
+    """One answer on its way to the lake."""
+
+    hits: tuple[PackedHit, ...]
+    payload_bytes: int | None
+    payload_sha256: str | None
+    call: str | None
+    resolved_library: str | None
+    n_tool_calls: int | None
+    cost_usd: float | None
+    covered: bool | None
+    phase_seconds: Mapping[str, float]
+
+
+def pack_answer(answer: object, *, depth: int, resolver: PathResolver | None) -> PackedAnswer:
+    """Check an answer and make it plain.
+
+    Args:
+        resolver: of a files corpus; None where hits have doc ids, not paths.
+
+    Raises:
+        TypeError: it is not an `Answer` of `RawHit`s, or a field has another type.
+    """
+    if not isinstance(answer, Answer):
+        raise TypeError(f"search returned {type(answer).__name__}, not Answer")
+    # Some services ignore the depth. Cut here, so that no metric sees more than was asked for.
+    hits = tuple(_pack_hit(hit, resolver) for hit in answer.hits[:depth])
+    payload = None
+    if answer.payload is not None:
+        payload = _text(answer.payload, "payload").encode("utf-8", "surrogatepass")
+    call = _optional(answer.call, "call")
+    return PackedAnswer(
+        hits=hits,
+        payload_bytes=_size(hits) if payload is None else len(payload),
+        payload_sha256=None if payload is None else hashlib.sha256(payload).hexdigest(),
+        call=None if call is None else scrub(call)[:MAX_CALL_CHARS],
+        resolved_library=_optional(answer.resolved_library, "resolved_library"),
+        n_tool_calls=None if answer.n_tool_calls is None else int(answer.n_tool_calls),
+        cost_usd=_number(answer.cost_usd),
+        covered=None if answer.covered is None else bool(answer.covered),
+        phase_seconds={
+            _text(name, "phase"): float(seconds) for name, seconds in answer.phase_seconds.items()
+        },
+    )
+
+
+def _pack_hit(hit: Any, resolver: PathResolver | None) -> PackedHit:
+    if not isinstance(hit, RawHit):
+        raise TypeError(f"a hit is {type(hit).__name__}, not RawHit")
+    raw = _optional(hit.raw_path, "raw_path")
+    path = status = None
+    if raw is not None and resolver is not None:
+        path = resolver.resolve(raw)
+        status = UNRESOLVED if path is None else RESOLVED
+    start, end = _line(hit.start_line), _line(hit.end_line)
+    name = _optional(hit.qualified_name, "qualified_name")
+    doc_id = _optional(hit.doc_id, "doc_id")
+    text = _optional(hit.text, "text")
+    item = _optional(hit.item_id, "item_id") or doc_id
+    if item is None and (where := path or raw) is not None:
+        item = where if start is None else f"{where}:{start}-{end or start}"
+    if item is None:
+        item = name or _text_id(text)
+    return (
+        item, _number(hit.score), raw, path, status, start, end, name, doc_id,
+        _optional(hit.title, "title"), text, _optional(hit.reason, "reason"),
+        _optional(hit.branch, "branch"),
+    )  # fmt: skip
+
+
+def _text_id(text: str | None) -> str:
+    if text is None:
+        raise TypeError("a hit has neither id, path, name, doc id nor text")
+    return "text:" + hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _size(hits: Sequence[PackedHit]) -> int | None:
+    """Bytes of the hits' texts: what a reader of the answer would have to take in."""
+    texts = [hit[10] for hit in hits if hit[10] is not None]
+    return sum(len(text.encode()) for text in texts) if texts else None
+
+
+def _text(value: object, name: str) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {type(value).__name__}, not str")
+    return clean(value)
+
+
+def _optional(value: object, name: str) -> str | None:
+    return None if value is None else _text(value, name)
+
+
+def _number(value: Any) -> float | None:
+    """A finite float; NaN and infinity are no score."""
+    if value is None:
+        return None
+    number = float(value)
+    return number if math.isfinite(number) else None
+
+
+def _line(value: Any) -> int | None:
+    """A line number from 1; a system's 0 or negative one says that it knows none."""
+    if value is None:
+        return None
+    number = int(value)
+    return number if 0 < number < 2**31 else None

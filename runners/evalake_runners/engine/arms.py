@@ -1,0 +1,136 @@
+"""Arms: a configured system as a sweep names it, and bound to a dataset with its identity."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evalake_runners.adapters.protocol import System
+from evalake_runners.adapters.registry import get_adapter
+from evalake_runners.adapters.setup import Setup, Strict
+from evalake_warehouse.errors import SystemFailedError
+from evalake_warehouse.identity import canonical_json, content_hash
+
+CONTROLS = frozenset({"gold", "empty", "random"})
+UNKNOWN_VERSION = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class ArmSpec:
+    """One arm as it was asked for, before it meets a dataset."""
+
+    label: str
+    adapter: str
+    config: Strict
+    depth: int
+    query_variant: str = "default"
+    role: str = "candidate"  # baseline | candidate | control
+    base_dirs: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """An arm on one dataset edition: everything a run row says about it."""
+
+    spec: ArmSpec
+    setup: Setup
+    system: str
+    system_version: str
+    adapter_version: str
+    output: str
+    needs_network: bool
+    config_json: str
+    config_files: Mapping[str, str]  # name in the configuration -> sha256
+    arm_hash: str
+    ingestion_hash: str
+
+    @property
+    def label(self) -> str:
+        """Name in tables."""
+        return self.spec.label
+
+    @property
+    def version_known(self) -> bool:
+        """Whether an earlier run of this arm can stand for a new one."""
+        return self.system_version != UNKNOWN_VERSION
+
+
+def make_system(spec: ArmSpec, setup: Setup) -> System:
+    """The system of an arm; starts nothing."""
+    return get_adapter(spec.adapter).make(spec.config, setup)
+
+
+def bind(spec: ArmSpec, *, dataset: str, edition: str, seed: int, lake: Path) -> Arm:
+    """Give an arm its dataset and compute its identity.
+
+    The arm's hash covers the system, its version, the adapter's version, the effective
+    configuration with the content of every file it names, the query variant, the output's shape
+    and the depth. Dataset, split, seed and repeat are not part of it: they are the cell's.
+
+    Raises:
+        UsageError: the configuration names a file that does not exist.
+    """
+    setup = Setup(dataset, edition, spec.depth, seed, lake, spec.base_dirs)
+    system = make_system(spec, setup)
+    config = dict(system.public_config())
+    files = {name: _sha256(path) for name, path in sorted(system.config_files().items())}
+    identity = {
+        "system": system.name,
+        "system_version": system.version,
+        "adapter_version": system.adapter_version,
+        "config": config,
+        "config_files": files,
+        "query_variant": spec.query_variant,
+        "output": system.output,
+        "depth": spec.depth,
+    }
+    ingestion = {
+        "system": system.name,
+        "system_version": system.version,
+        "adapter_version": system.adapter_version,
+        "ingestion": dict(system.ingestion_config()),
+    }
+    return Arm(
+        spec=spec,
+        setup=setup,
+        system=system.name,
+        system_version=system.version,
+        adapter_version=system.adapter_version,
+        output=system.output,
+        needs_network=system.needs_network,
+        config_json=canonical_json(config),
+        config_files=files,
+        arm_hash=content_hash(identity),
+        ingestion_hash=content_hash(ingestion),
+    )
+
+
+def role_of(label: str, adapter: str, baseline: str | None) -> str:
+    """`baseline`, `control` or `candidate`."""
+    if label == baseline:
+        return "baseline"
+    return "control" if adapter in CONTROLS else "candidate"
+
+
+def describe_config(config: Mapping[str, Any]) -> str:
+    """A configuration in one line, for people."""
+    return ", ".join(f"{key}={value}" for key, value in sorted(config.items())) or "defaults"
+
+
+def _sha256(path: Path) -> str:
+    """Hash of a file, or of the relative paths and hashes of a folder's files."""
+    if path.is_dir():
+        inner = {
+            file.relative_to(path).as_posix(): _sha256(file)
+            for file in sorted(path.rglob("*"))
+            if file.is_file()
+        }
+        return content_hash(inner)
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise SystemFailedError(f"cannot read: {error.strerror}", where=str(path)) from error

@@ -1,0 +1,229 @@
+"""Indexes on disk: one per (system, ingestion, corpus content), built once, reused by every sweep.
+
+indexes/<system>/<ingestion>-<corpus>/about.json   what was built, and what it cost
+                                      index/       the system's own files
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from evalake_runners.adapters.protocol import CorpusView, IndexReport
+from evalake_runners.engine.arms import Arm
+from evalake_runners.engine.pool import Worker, WorkerCrashedError, WorkerTimeoutError
+
+GetWorker = Callable[[], Worker]
+
+_ABOUT = "about.json"
+_CONTENT = "index"
+_PREFIX_CHARS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOutcome:
+    """What came of asking for one index."""
+
+    status: str  # ok | error | timeout | not_attempted
+    cache_hit: bool = False
+    folder: Path | None = None
+    seconds: float | None = None  # None for a cache hit: nothing was measured
+    bytes_on_disk: int | None = None
+    report: IndexReport = field(default_factory=IndexReport)
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredIndex:
+    """One index as `evalake cache info` lists it."""
+
+    system: str
+    key: str
+    path: Path
+    bytes_on_disk: int
+    seconds: float | None
+    built_at: datetime | None
+    used_at: datetime | None
+    corpus_id: str | None
+    is_complete: bool
+
+
+class IndexStore:
+    """The indexes of one project.
+
+    Args:
+        reuse: False builds every index anew, in a folder that is removed at the end.
+    """
+
+    def __init__(self, root: Path, *, reuse: bool = True) -> None:
+        self._root = root
+        self._reuse = reuse
+        self._fresh: dict[Path, IndexOutcome] = {}
+
+    def folder(self, arm: Arm, corpus_id: str) -> Path:
+        """Where an index is or will be."""
+        system = re.sub(r"[^A-Za-z0-9._-]+", "_", arm.system)
+        key = f"{arm.ingestion_hash[:_PREFIX_CHARS]}-{corpus_id[:_PREFIX_CHARS]}"
+        return self._root / system / key
+
+    def has(self, arm: Arm, corpus_id: str) -> bool:
+        """Whether an index is there to be reused."""
+        return self._reuse and (self.folder(arm, corpus_id) / _ABOUT).is_file()
+
+    def obtain(
+        self, arm: Arm, corpus: CorpusView, get_worker: GetWorker, *, timeout_s: float
+    ) -> IndexOutcome:
+        """The stored index, or a new one. A failure is an outcome, not an error.
+
+        `get_worker` is called only if there is something to build: starting one costs seconds.
+        Two processes that want the same index: the second waits, then reuses it.
+        """
+        final = self.folder(arm, corpus.corpus_id)
+        if not self._reuse:
+            final = final.with_name(f"{final.name}.fresh-{os.getpid()}")
+            if (built := self._fresh.get(final)) is not None:
+                return _as_hit(built)
+        final.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(final):
+            if (hit := _read_hit(final)) is not None:
+                return hit
+            outcome = _build(arm, corpus, get_worker, final, timeout_s)
+        if not self._reuse and outcome.status == "ok":
+            self._fresh[final] = outcome
+        return outcome
+
+    def close(self) -> None:
+        """Remove what was built for one use."""
+        for folder in self._fresh:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.with_name(f"{folder.name}.lock").unlink(missing_ok=True)
+
+
+def list_indexes(root: Path) -> list[StoredIndex]:
+    """Every index of a project, unfinished ones too, largest first."""
+    found = []
+    for folder in sorted(root.glob("*/*")):
+        if not folder.is_dir():
+            continue
+        about = _read_about(folder) or {}
+        built = about.get("built_at")
+        mark = folder / _ABOUT
+        used = datetime.fromtimestamp(mark.stat().st_mtime, UTC) if mark.exists() else None
+        found.append(
+            StoredIndex(
+                system=folder.parent.name,
+                key=folder.name,
+                path=folder,
+                bytes_on_disk=folder_bytes(folder),
+                seconds=about.get("seconds"),
+                built_at=datetime.fromisoformat(built) if built else None,
+                used_at=used.replace(tzinfo=None) if used else None,
+                corpus_id=about.get("corpus_id"),
+                is_complete=bool(about),
+            )
+        )
+    return sorted(found, key=lambda index: -index.bytes_on_disk)
+
+
+def remove_index(index: StoredIndex) -> bool:
+    """Delete one index; False where a process is building it."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(_lock_path(index.path))
+    try:
+        with lock.acquire(timeout=0):
+            shutil.rmtree(index.path, ignore_errors=True)
+    except Timeout:
+        return False
+    _lock_path(index.path).unlink(missing_ok=True)
+    return True
+
+
+def folder_bytes(folder: Path) -> int:
+    """Bytes of all regular files in a folder; links are not followed."""
+    total = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.lstat(os.path.join(parent, name)).st_size  # noqa: PTH118 - ten times faster
+            except OSError:
+                continue
+    return total
+
+
+def _build(
+    arm: Arm, corpus: CorpusView, get_worker: GetWorker, final: Path, timeout_s: float
+) -> IndexOutcome:
+    for leftover in final.parent.glob(f"{final.name}.*.tmp"):  # of a build that was killed
+        shutil.rmtree(leftover, ignore_errors=True)
+    temporary = final.with_name(f"{final.name}.{uuid.uuid4().hex}.tmp")
+    (temporary / _CONTENT).mkdir(parents=True)
+    try:
+        answer = get_worker().call(("index", corpus, temporary / _CONTENT), timeout_s=timeout_s)
+        if answer[0] != "indexed":
+            status = "not_attempted" if answer[0] == "not_attempted" else "error"
+            return IndexOutcome(status, reason=answer[1])
+        _, report, seconds = answer
+        size = folder_bytes(temporary / _CONTENT)
+        about = {
+            "system": arm.system,
+            "system_version": arm.system_version,
+            "adapter_version": arm.adapter_version,
+            "ingestion_hash": arm.ingestion_hash,
+            "corpus_id": corpus.corpus_id,
+            "seconds": seconds,
+            "bytes_on_disk": size,
+            "built_at": datetime.now(UTC).replace(tzinfo=None).isoformat(),
+            "report": {**asdict(report), "counts": dict(report.counts)},
+        }
+        (temporary / _ABOUT).write_text(json.dumps(about, indent=1), encoding="utf-8")
+        temporary.rename(final)
+        return IndexOutcome("ok", False, final / _CONTENT, seconds, size, report)
+    except WorkerTimeoutError:
+        return IndexOutcome("timeout", reason=f"indexing took more than {timeout_s:g} s")
+    except WorkerCrashedError as error:
+        return IndexOutcome("error", reason=f"indexing: {error}")
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _read_hit(folder: Path) -> IndexOutcome | None:
+    about = _read_about(folder)
+    if about is None:
+        return None
+    os.utime(folder / _ABOUT)  # `cache evict` goes by last use
+    report = IndexReport(**about["report"])
+    return IndexOutcome("ok", True, folder / _CONTENT, None, about["bytes_on_disk"], report)
+
+
+def _as_hit(outcome: IndexOutcome) -> IndexOutcome:
+    return IndexOutcome("ok", True, outcome.folder, None, outcome.bytes_on_disk, outcome.report)
+
+
+def _read_about(folder: Path) -> dict[str, Any] | None:
+    try:
+        about: dict[str, Any] = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return about
+
+
+def _lock_path(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}.lock")
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    from filelock import FileLock
+
+    with FileLock(_lock_path(folder)):
+        yield

@@ -1,0 +1,249 @@
+"""What the engine reads back from the lake: datasets, tasks, and what earlier runs did."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from evalake_runners.yaml_file import did_you_mean
+from evalake_warehouse.errors import UsageError
+from evalake_warehouse.lake.reader import LakeListing, list_lake, relation_sql
+
+_RETRIED = ("error", "timeout")
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetRow:
+    """One dataset edition."""
+
+    dataset: str
+    edition: str
+    primary_metric: str
+    default_split: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRow:
+    """One task, as far as a system may see it."""
+
+    task_id: str
+    seed: int
+    query: str
+    query_variants: Mapping[str, str]
+    corpus_id: str
+    repo: str | None
+    library: str | None
+
+    def wording(self, variant: str) -> str | None:
+        """The query in one wording; None where the task has no such wording."""
+        return self.query if variant == "default" else self.query_variants.get(variant)
+
+
+@dataclass(slots=True)
+class PastRun:
+    """A run in the lake."""
+
+    run_id: str
+    n_tasks: int
+    finished: bool
+    statuses: dict[str, str] = field(default_factory=dict)  # task -> status of the try that counts
+
+    @property
+    def failed(self) -> set[str]:
+        """Tasks that resume tries again."""
+        return {task for task, status in self.statuses.items() if status in _RETRIED}
+
+
+CellKey = tuple[str, str, str, str, int, int]  # arm_hash, dataset, edition, split, seed, repeat
+
+
+class LakeView:
+    """The lake as it is now, asked with SQL; reads footers once and never writes evidence."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self.listing: LakeListing = list_lake(home)
+
+    @cached_property
+    def _connection(self) -> duckdb.DuckDBPyConnection:
+        return duckdb.connect()
+
+    def dataset(self, name: str, edition: str | None = None) -> DatasetRow:
+        """The latest edition of a dataset, or the one whose id begins with `edition`.
+
+        Raises:
+            UsageError: it was not ingested.
+        """
+        rows = self._rows(
+            "datasets",
+            "select dataset, edition, primary_metric, default_split from t "
+            "order by ingested_at desc",
+        )
+        mine = [row for row in rows if row["dataset"] == name]
+        if not mine:
+            known = sorted({row["dataset"] for row in rows})
+            raise UsageError(
+                f"dataset `{name}` is not ingested here{did_you_mean(name, known)}",
+                hint=f"evalake ingest {name}",
+            )
+        wanted = [row for row in mine if edition is None or row["edition"].startswith(edition)]
+        if not wanted:
+            known = [row["edition"][:12] for row in mine]
+            raise UsageError(f"`{name}` has no edition `{edition}`; there are: {', '.join(known)}")
+        return DatasetRow(**wanted[0])
+
+    def tasks(self, dataset: DatasetRow, split: str) -> list[TaskRow]:
+        """Tasks of one split, in an order that does not depend on how they were ingested."""
+        chosen = "true"
+        if split != "all":
+            splits = relation_sql("splits", self._paths("splits", dataset.dataset))
+            chosen = (
+                f"task_id in (select task_id from ({splits}) where edition = $1 and split = $2)"
+            )
+        rows = self._rows(
+            "tasks",
+            "select task_id, task_seed, query, query_variants_json, corpus_id, repo, library "
+            f"from t where edition = $1 and {chosen} and $2 = $2 order by task_seed, task_id",
+            [dataset.edition, split],
+            dataset=dataset.dataset,
+        )
+        return [
+            TaskRow(
+                task_id=row["task_id"],
+                seed=row["task_seed"],
+                query=row["query"],
+                query_variants=json.loads(row["query_variants_json"]),
+                corpus_id=row["corpus_id"],
+                repo=row["repo"],
+                library=row["library"],
+            )
+            for row in rows
+        ]
+
+    def splits(self, dataset: DatasetRow) -> list[str]:
+        """Names of the splits that the edition has, `all` included."""
+        rows = self._rows(
+            "splits",
+            "select distinct split from t where edition = $1 order by split",
+            [dataset.edition],
+            dataset=dataset.dataset,
+        )
+        return [*(row["split"] for row in rows), "all"]
+
+    def past_runs(self, keys: Iterable[CellKey]) -> dict[CellKey, list[PastRun]]:
+        """Earlier runs of some cells, latest first, with what became of each task."""
+        wanted = set(keys)
+        found: dict[CellKey, list[PastRun]] = {}
+        by_id: dict[str, PastRun] = {}
+        for dataset in sorted({key[1] for key in wanted}):
+            rows = self._rows(
+                "runs",
+                "select run_id, event, arm_hash, edition, split, seed, repeat, n_tasks from t "
+                "order by event desc, run_id desc",
+                dataset=dataset,
+            )
+            for row in rows:
+                if row["event"] == "finished":
+                    if run := by_id.get(row["run_id"]):
+                        run.finished = True
+                    continue
+                if row["run_id"] in by_id:
+                    continue
+                names = ("edition", "split", "seed", "repeat")
+                edition, split, seed, repeat = (row[name] for name in names)
+                key: CellKey = (row["arm_hash"], dataset, edition, split, seed, repeat)
+                if key in wanted:
+                    run = PastRun(row["run_id"], row["n_tasks"], finished=False)
+                    by_id[run.run_id] = run
+                    found.setdefault(key, []).append(run)
+            for row in self._run_rows(
+                "attempts",
+                by_id,
+                "select run_id, task_id, status from t qualify row_number() over (partition by "
+                "run_id, task_id order by status in ('ok', 'empty') desc, attempt desc) = 1",
+            ):
+                by_id[row["run_id"]].statuses[row["task_id"]] = row["status"]
+        return found
+
+    def last_attempts(self, run_id: str) -> dict[str, int]:
+        """The highest attempt number of each task, hits that were never committed included.
+
+        A kill between hits and attempts leaves hits behind; a new try must not share their
+        number, or the next attempts row would commit both.
+        """
+        last: dict[str, int] = {}
+        for table in ("attempts", "hits", "timings"):
+            sql = "select task_id, max(attempt) as attempt from t group by task_id"
+            for row in self._run_rows(table, [run_id], sql):
+                last[row["task_id"]] = max(last.get(row["task_id"], 0), row["attempt"])
+        return last
+
+    def next_part(self, run_id: str) -> int:
+        """The first part number that no file of the run has."""
+        parts = (file.stem[len(run_id) + 1 :] for file in self.listing.by_run.get(run_id, ()))
+        return 1 + max((int(part) for part in parts if part.isdigit()), default=0)
+
+    def indexed_corpora(self, run_id: str) -> set[str]:
+        """Corpora whose indexing the run has recorded as done."""
+        sql = "select distinct corpus_id from t where status = 'ok'"
+        return {row["corpus_id"] for row in self._run_rows("index_events", [run_id], sql)}
+
+    def known_texts(self, dataset: str) -> set[str]:
+        """Hashes of the texts that the lake has for a dataset."""
+        rows = self._rows("texts", "select distinct text_sha256 from t", dataset=dataset)
+        return {row["text_sha256"] for row in rows}
+
+    def search_seconds(self, arm_hash: str, dataset: str) -> float | None:
+        """Mean seconds of one search in earlier runs of an arm on a dataset."""
+        sql = "select distinct run_id from t where arm_hash = $1"
+        runs = [row["run_id"] for row in self._rows("runs", sql, [arm_hash], dataset=dataset)]
+        sql = "select avg(seconds) as mean from t where phase = 'search'"
+        rows = self._run_rows("timings", runs, sql) if runs else []
+        return rows[0]["mean"] if rows else None
+
+    def index_seconds(self, ingestion_hash: str) -> dict[str, float]:
+        """Seconds that earlier runs took to index each corpus, cache hits left out."""
+        rows = self._rows(
+            "index_events",
+            "select corpus_id, avg(seconds) as mean from t where ingestion_hash = $1 "
+            "and seconds is not null group by corpus_id",
+            [ingestion_hash],
+        )
+        return {row["corpus_id"]: row["mean"] for row in rows}
+
+    def looks(self) -> list[dict[str, Any]]:
+        """Every use of the test tail, latest first."""
+        return self._rows("looks", "select * from t order by looked_at desc")
+
+    def cost_usd(self, run_ids: Iterable[str]) -> float:
+        """What some runs have cost so far."""
+        sql = "select coalesce(sum(cost_usd), 0.0) as total from t"
+        rows = self._run_rows("attempts", run_ids, sql)
+        return float(rows[0]["total"]) if rows else 0.0
+
+    def _run_rows(self, table: str, run_ids: Iterable[str], sql: str) -> list[dict[str, Any]]:
+        by_run = self.listing.by_run
+        paths = [
+            file.path for run in run_ids for file in by_run.get(run, ()) if file.table == table
+        ]
+        return self._query(relation_sql(table, paths), sql, None) if paths else []
+
+    def _rows(
+        self, table: str, sql: str, parameters: list[Any] | None = None, dataset: str | None = None
+    ) -> list[dict[str, Any]]:
+        paths = self._paths(table, dataset)
+        return self._query(relation_sql(table, paths), sql, parameters) if paths else []
+
+    def _query(self, relation: str, sql: str, parameters: list[Any] | None) -> list[dict[str, Any]]:
+        result = self._connection.execute(f"with t as ({relation}) {sql}", parameters)
+        names = [column[0] for column in result.description or []]
+        return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+    def _paths(self, table: str, dataset: str | None) -> list[Path]:
+        return self.listing.paths(table, datasets=None if dataset is None else [dataset])

@@ -1,0 +1,240 @@
+"""What would run, what is done, and how long it may take. Reads the lake, spends nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from evalake_runners.config import TEST_SPLITS, DatasetEntry, Limits
+from evalake_runners.engine.arms import Arm, ArmSpec, bind
+from evalake_runners.engine.indexes import IndexStore
+from evalake_runners.engine.lake_read import CellKey, DatasetRow, LakeView, PastRun, TaskRow
+from evalake_runners.yaml_file import did_you_mean
+from evalake_warehouse.errors import ConfigError, EvalakeError, Problem, UsageError
+from evalake_warehouse.project import Project
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What was asked for, by a sweep file or by flags."""
+
+    arms: tuple[ArmSpec, ...]
+    datasets: tuple[DatasetEntry, ...]
+    limits: Limits
+    seed: int = 0
+    repeats: int = 1
+    sweep_id: str | None = None
+    family: str | None = None
+    primary_metric: str | None = None
+    limit: int | None = None  # tasks per cell
+    retry_failed: bool = False  # resume
+    confirm: str | None = None
+    reuse_indexes: bool = True
+    command: str = ""
+
+
+@dataclass(slots=True)
+class Cell:
+    """One arm on one dataset split, once."""
+
+    arm: Arm
+    dataset: DatasetRow
+    split: str
+    seed: int
+    repeat: int
+    tasks: list[TaskRow]
+    family: str | None
+    primary_metric: str
+    run_id: str | None = None  # of the earlier run that it is, or goes on with
+    is_new: bool = True
+    is_finished: bool = False
+    todo: list[TaskRow] = field(default_factory=list)
+    n_failed: int = 0  # tasks whose last try failed, and that are not to be tried again now
+
+    @property
+    def key(self) -> CellKey:
+        """Identity of the cell."""
+        dataset = self.dataset
+        return (
+            self.arm.arm_hash, dataset.dataset, dataset.edition, self.split, self.seed, self.repeat,
+        )  # fmt: skip
+
+    @property
+    def is_done(self) -> bool:
+        """Whether there is nothing to do, not even to note that it ended."""
+        return not self.todo and self.is_finished
+
+    @property
+    def state(self) -> str:
+        """For people: done, new, or resumed."""
+        return "done" if self.is_done else "new" if self.is_new else "resumes"
+
+    @property
+    def is_look(self) -> bool:
+        """Whether running it uses tasks of the test tail."""
+        return self.split in TEST_SPLITS and bool(self.todo)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Every cell of a request."""
+
+    request: Request
+    cells: tuple[Cell, ...]
+
+    @property
+    def looks(self) -> list[Cell]:
+        """Cells that would use the test tail."""
+        return [cell for cell in self.cells if cell.is_look]
+
+
+def make_plan(project: Project, request: Request, view: LakeView | None = None) -> Plan:
+    """Work out the cells of a request.
+
+    Raises:
+        ConfigError: every dataset that is missing, split that is empty and arm that cannot be
+            made, at once.
+    """
+    view = view or LakeView(project.home)
+    problems: list[Problem] = []
+    hints: list[str] = []
+    cells: list[Cell] = []
+    for entry in request.datasets:
+        try:
+            cells += _cells_of(project, request, entry, view)
+        except EvalakeError as error:
+            problems += [problem for problem in error.problems if problem not in problems]
+            hints += [error.hint] if error.hint and error.hint not in hints else []
+    if problems:
+        raise ConfigError(problems, hint=" && ".join(hints) or None)
+    settle(cells, view, retry_failed=request.retry_failed)
+    return Plan(request, tuple(cells))
+
+
+def settle(cells: Sequence[Cell], view: LakeView, *, retry_failed: bool) -> None:
+    """Note in each cell what earlier runs have done of it."""
+    past = view.past_runs(cell.key for cell in cells)
+    for cell in cells:
+        _settle_one(cell, past.get(cell.key, []), retry_failed=retry_failed)
+
+
+def expected_seconds(cell: Cell, view: LakeView, indexes: IndexStore) -> float | None:
+    """Time of what is left of a cell, from earlier runs of its arm; None where there are none."""
+    if cell.is_done:
+        return 0.0
+    search = view.search_seconds(cell.arm.arm_hash, cell.dataset.dataset)
+    if search is None:
+        return None
+    known = view.index_seconds(cell.arm.ingestion_hash)
+    corpora = {task.corpus_id for task in cell.todo}
+    missing = [corpus for corpus in corpora if not indexes.has(cell.arm, corpus)]
+    return len(cell.todo) * search + sum(known.get(corpus, 0.0) for corpus in missing)
+
+
+def plan_rows(project: Project, plan: Plan, view: LakeView) -> list[dict[str, Any]]:
+    """A plan as a table."""
+    indexes = IndexStore(project.indexes, reuse=plan.request.reuse_indexes)
+    rows = []
+    for cell in plan.cells:
+        corpora = {task.corpus_id for task in cell.todo}
+        rows.append(
+            {
+                "arm": cell.arm.label,
+                "dataset": cell.dataset.dataset,
+                "split": cell.split,
+                "repeat": cell.repeat,
+                "tasks": len(cell.tasks),
+                "to_do": len(cell.todo),
+                "failed": cell.n_failed,
+                "state": cell.state,
+                "to_index": sum(not indexes.has(cell.arm, corpus) for corpus in corpora),
+                "expected_s": expected_seconds(cell, view, indexes),
+                "run_id": cell.run_id,
+                "arm_hash": cell.arm.arm_hash[:12],
+            }
+        )
+    return rows
+
+
+def _cells_of(
+    project: Project, request: Request, entry: DatasetEntry, view: LakeView
+) -> list[Cell]:
+    dataset = view.dataset(entry.dataset, entry.edition)
+    split = entry.split or dataset.default_split
+    tasks = [
+        task
+        for task in view.tasks(dataset, split)
+        if (entry.repo is None or task.repo == entry.repo)
+        and (entry.library is None or task.library == entry.library)
+    ]
+    if not tasks:
+        raise _no_tasks(entry, dataset, split, view)
+    if request.limit is not None:
+        tasks = tasks[: request.limit]
+    family = request.family
+    if family is not None and len(request.datasets) > 1:
+        family = f"{family}.{dataset.dataset}"  # one primary metric and one baseline each
+    cells = []
+    for spec in request.arms:
+        for repeat in range(1, request.repeats + 1):
+            arm = bind(
+                spec,
+                dataset=dataset.dataset,
+                edition=dataset.edition,
+                seed=request.seed,
+                lake=project.lake,
+            )
+            cells.append(
+                Cell(
+                    arm=arm,
+                    dataset=dataset,
+                    split=split,
+                    seed=request.seed,
+                    repeat=repeat,
+                    tasks=tasks,
+                    family=family,
+                    primary_metric=request.primary_metric or dataset.primary_metric,
+                )
+            )
+    return cells
+
+
+def _settle_one(cell: Cell, past: Sequence[PastRun], *, retry_failed: bool) -> None:
+    wanted = {task.task_id for task in cell.tasks}
+    same = [run for run in past if run.n_tasks == len(wanted) and run.statuses.keys() <= wanted]
+    # A system of unknown version may have changed: what it did before says nothing of now,
+    # except for a run that was cut short and is asked to go on.
+    if not cell.arm.version_known:
+        same = [run for run in same if retry_failed and not run.finished]
+    complete = [run for run in same if run.statuses.keys() == wanted]
+    unfinished = [run for run in same if not run.finished]
+    run = next(iter(complete or unfinished), None)
+    if run is None:
+        cell.todo = list(cell.tasks)
+        return
+    again = run.failed if retry_failed else set()
+    cell.run_id = run.run_id
+    cell.is_new = False
+    cell.is_finished = run.finished
+    cell.todo = [
+        task for task in cell.tasks if task.task_id not in run.statuses or task.task_id in again
+    ]
+    cell.n_failed = len(run.failed - again)
+
+
+def _no_tasks(entry: DatasetEntry, dataset: DatasetRow, split: str, view: LakeView) -> EvalakeError:
+    known = view.splits(dataset)
+    if split not in known:
+        what = f"`{entry.dataset}` has no split `{split}`{did_you_mean(split, known)}"
+        return UsageError(what)
+    chosen = [
+        f"{name} `{value}`"
+        for name, value in (("repo", entry.repo), ("library", entry.library))
+        if value is not None
+    ]
+    of = f" of {' and '.join(chosen)}" if chosen else ""
+    return UsageError(
+        f"split `{split}` of `{entry.dataset}` has no task{of}",
+        hint=f"evalake datasets show {entry.dataset}",
+    )

@@ -1,0 +1,230 @@
+"""Write a run's evidence: events, index rows, and shards of finished tasks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from evalake_runners.engine.answers import PackedAnswer
+from evalake_runners.engine.indexes import IndexOutcome
+from evalake_warehouse.identity import canonical_json, sha256_text
+from evalake_warehouse.lake.schemas import TABLES
+from evalake_warehouse.lake.writer import write_columns, write_rows
+
+SHARD_TASKS = 100  # fewer would leave thousands of small files behind
+SHARD_SECONDS = 5.0
+
+# Attempts last: their rows are the commit mark of everything written before them.
+_ORDER = ("texts", "hits", "timings", "attempts")
+_HIT_FIELDS = (
+    "item_id", "score", "raw_path", "path", "path_status", "start_line", "end_line",
+    "qualified_name", "doc_id", "title", "text", "reason", "branch",
+)  # fmt: skip
+_TEXT: Final = 10  # where a packed hit has its text
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one try at one task."""
+
+    task_id: str
+    attempt: int
+    status: str
+    started_at: datetime
+    n_concurrent: int
+    answer: PackedAnswer | None = None
+    reason: str | None = None
+    seconds: Mapping[tuple[str, str], float] = field(default_factory=dict)  # (phase, temperature)
+
+
+def utc_now() -> datetime:
+    """The time as the lake keeps it: UTC, without a zone."""
+    return datetime.now(UTC).replace(tzinfo=None)
+
+
+class RunRecorder:
+    """The only writer of one run's files."""
+
+    def __init__(
+        self,
+        lake: Path,
+        *,
+        dataset: str,
+        edition: str,
+        run_id: str,
+        next_part: int,
+        known_texts: set[str],
+        shard_tasks: int = SHARD_TASKS,
+        shard_seconds: float = SHARD_SECONDS,
+    ) -> None:
+        self._lake = lake
+        self._dataset = dataset
+        self._edition = edition
+        self._run_id = run_id
+        self._part = next_part
+        self._known_texts = known_texts
+        self._shard_tasks = shard_tasks
+        self._shard_seconds = shard_seconds
+        # A run that lasts past midnight stays in one folder.
+        self._day: date = utc_now().date()
+        self._last_write = time.monotonic()
+        self._pending = 0
+        self._columns: dict[str, dict[str, list[Any]]] = {}
+        self._new_texts: set[str] = set()
+        self._clear()
+
+    def event(self, row: Mapping[str, Any]) -> None:
+        """Write a started or finished row of the `runs` table."""
+        stem = f"{self._run_id}-{row['event']}"
+        if row["event"] == "finished":  # a resumed run finishes more than once
+            stem = f"{stem}-{self._part:04d}"
+        self._write_rows("runs", [row], stem)
+
+    def index_event(self, corpus_id: str, ingestion_hash: str, outcome: IndexOutcome) -> None:
+        """Write one row about one corpus."""
+        row = {
+            "dataset": self._dataset,
+            "run_id": self._run_id,
+            "corpus_id": corpus_id,
+            "ingestion_hash": ingestion_hash,
+            "status": outcome.status,
+            "cache_hit": outcome.cache_hit,
+            "at": utc_now(),
+            "counts_json": canonical_json(dict(outcome.report.counts)),
+            "seconds": outcome.seconds,
+            "bytes_on_disk": outcome.bytes_on_disk,
+            "n_chunks": outcome.report.n_chunks,
+            "n_vectors": outcome.report.n_vectors,
+            "reason": outcome.reason,
+        }
+        self._write_rows("index_events", [row], f"{self._run_id}-{self._part:04d}")
+        self._part += 1
+
+    def look(self, row: Mapping[str, Any]) -> None:
+        """Write one row about a use of the test tail."""
+        self._write_rows("looks", [row], f"{self._run_id}-{self._part:04d}")
+        self._part += 1
+
+    def add(self, outcome: Outcome) -> None:
+        """Take one finished task; it is on disk after the next shard."""
+        answer = outcome.answer
+        self._add_attempt(outcome)
+        self._add_timings(outcome)
+        if answer is not None and answer.hits:
+            self._add_hits(outcome.task_id, outcome.attempt, answer)
+        self._pending += 1
+        if (
+            self._pending >= self._shard_tasks
+            and time.monotonic() - self._last_write >= self._shard_seconds
+        ):
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is pending as one shard."""
+        if self._pending:
+            stem = f"{self._run_id}-{self._part:04d}"
+            for table in _ORDER:
+                write_columns(
+                    self._lake,
+                    table,
+                    self._columns[table],
+                    dataset=self._dataset,
+                    run_date=self._day,
+                    stem=stem,
+                )
+            self._known_texts |= self._new_texts
+            self._part += 1
+            self._clear()
+        self._last_write = time.monotonic()
+
+    def _clear(self) -> None:
+        self._columns = {
+            table: {name: [] for name in TABLES[table].schema.names} for table in _ORDER
+        }
+        self._new_texts = set()
+        self._pending = 0
+
+    def _add_attempt(self, outcome: Outcome) -> None:
+        answer = outcome.answer
+        self._append(
+            "attempts",
+            {
+                "dataset": self._dataset,
+                "edition": self._edition,
+                "run_id": self._run_id,
+                "task_id": outcome.task_id,
+                "attempt": outcome.attempt,
+                "status": outcome.status,
+                "n_hits": len(answer.hits) if answer else 0,
+                "n_concurrent": outcome.n_concurrent,
+                "started_at": outcome.started_at,
+                "reason": outcome.reason,
+                "payload_bytes": answer.payload_bytes if answer else None,
+                "payload_sha256": answer.payload_sha256 if answer else None,
+                "call": answer.call if answer else None,
+                "resolved_library": answer.resolved_library if answer else None,
+                "n_tool_calls": answer.n_tool_calls if answer else None,
+                "cost_usd": answer.cost_usd if answer else None,
+                "covered": answer.covered if answer else None,
+            },
+        )
+
+    def _add_timings(self, outcome: Outcome) -> None:
+        for (phase, temperature), seconds in outcome.seconds.items():
+            self._append(
+                "timings",
+                {
+                    "dataset": self._dataset,
+                    "run_id": self._run_id,
+                    "task_id": outcome.task_id,
+                    "attempt": outcome.attempt,
+                    "phase": phase,
+                    "temperature": temperature,
+                    "repeat": 1,
+                    "seconds": seconds,
+                },
+            )
+
+    def _add_hits(self, task_id: str, attempt: int, answer: PackedAnswer) -> None:
+        columns = self._columns["hits"]
+        n = len(answer.hits)
+        columns["dataset"] += [self._dataset] * n
+        columns["run_id"] += [self._run_id] * n
+        columns["task_id"] += [task_id] * n
+        columns["attempt"] += [attempt] * n
+        columns["rank"] += range(1, n + 1)
+        for name, values in zip(_HIT_FIELDS, zip(*answer.hits, strict=True), strict=True):
+            if name != "text":
+                columns[name] += values
+        columns["text_sha256"] += [self._text(hit[_TEXT]) for hit in answer.hits]
+
+    def _text(self, text: str | None) -> str | None:
+        """Hash of a text, which is stored once per dataset."""
+        if text is None:
+            return None
+        digest = sha256_text(text)
+        if digest not in self._known_texts and digest not in self._new_texts:
+            self._new_texts.add(digest)
+            self._append(
+                "texts",
+                {
+                    "dataset": self._dataset,
+                    "text_sha256": digest,
+                    "text": text,
+                    "origin": "hit",
+                    "corpus_id": None,
+                },
+            )
+        return digest
+
+    def _append(self, table: str, row: Mapping[str, Any]) -> None:
+        columns = self._columns[table]
+        for name, value in row.items():
+            columns[name].append(value)
+
+    def _write_rows(self, table: str, rows: list[Mapping[str, Any]], stem: str) -> None:
+        write_rows(self._lake, table, rows, dataset=self._dataset, run_date=self._day, stem=stem)

@@ -1,0 +1,219 @@
+"""Ask every task of one cell, side by side in worker processes, whatever the system does."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from multiprocessing.connection import wait
+from typing import Any
+
+from evalake_runners.adapters.protocol import CorpusView, Query
+from evalake_runners.config import Limits
+from evalake_runners.engine.indexes import IndexOutcome
+from evalake_runners.engine.lake_read import TaskRow
+from evalake_runners.engine.pool import Worker, WorkerCrashedError, WorkerTimeoutError
+from evalake_runners.engine.record import Outcome, utc_now
+from evalake_runners.engine.stop import STEP_S, StopFlag
+
+_OWN_PHASES = ("search", "open")
+
+
+class WorkerStartError(Exception):
+    """The system could not be made in a fresh process, so no task of the arm can be asked."""
+
+
+@dataclass
+class _Slot:
+    """One worker process and what it is doing."""
+
+    worker: Worker | None = None
+    corpus_id: str | None = None  # whose index is open
+    task: TaskRow | None = None
+    open_seconds: float | None = None  # of the open that the current task had to wait for
+    started_at: datetime | None = None
+
+
+@dataclass
+class Search:
+    """The tasks of one cell whose corpora have an index or a reason why not."""
+
+    tasks: Sequence[TaskRow]
+    corpora: Mapping[str, CorpusView]
+    indexes: Mapping[str, IndexOutcome]
+    limits: Limits
+    depth: int
+    variant: str
+    start_worker: Callable[[], Worker]
+    record: Callable[[Outcome], None]
+    attempts: Mapping[str, int]  # the last attempt of each task so far
+    stop: StopFlag
+    may_go_on: Callable[[], bool]  # False once the sweep's money is spent
+    network_blocked: bool | None = field(default=None, init=False)
+    _queue: list[TaskRow] = field(default_factory=list, init=False)
+    _dead: dict[str, tuple[str, str]] = field(default_factory=dict, init=False)
+    _slots: list[_Slot] = field(default_factory=list, init=False)
+
+    def run(self) -> None:
+        """Ask until every task has an outcome, money is spent, or someone asks to stop.
+
+        Raises:
+            KeyboardInterrupt: after everything finished was recorded.
+        """
+        self._queue = sorted(self.tasks, key=lambda task: task.corpus_id, reverse=True)
+        self._slots = [_Slot() for _ in range(min(self.limits.jobs, len(self._queue)))]
+        for corpus_id, index in self.indexes.items():
+            if index.status != "ok":
+                status = index.status if index.status == "not_attempted" else "error"
+                self._dead[corpus_id] = (status, index.reason or "the index could not be built")
+        try:
+            self._loop()
+        finally:
+            for slot in self._slots:
+                if slot.worker is not None:
+                    slot.worker.kill() if self.stop.is_set else slot.worker.close()
+
+    def _loop(self) -> None:
+        while True:
+            for slot in self._slots:
+                while slot.task is None and self._assign(slot):
+                    pass
+            busy = {
+                slot.worker.connection: slot for slot in self._slots if slot.task and slot.worker
+            }
+            self.stop.check()
+            if not busy:
+                return
+            first_deadline = min(slot.worker.deadline for slot in busy.values() if slot.worker)
+            patience = min(STEP_S, max(0.0, first_deadline - time.monotonic()))
+            ready = set(wait(list(busy), patience))
+            for connection, slot in busy.items():
+                if connection in ready or (slot.worker is not None and slot.worker.is_late):
+                    self._receive(slot)
+
+    def _assign(self, slot: _Slot) -> bool:
+        """Give an idle slot its next task; True where one was taken off the queue."""
+        if not self._queue or self.stop.is_set or not self.may_go_on():
+            return False
+        task = self._queue.pop()
+        slot.started_at = utc_now()
+        if task.wording(self.variant) is None:
+            self._finish(slot, task, "not_attempted", f"the task has no wording `{self.variant}`")
+        elif (dead := self._dead.get(task.corpus_id)) is not None:
+            self._finish(slot, task, *dead)
+        else:
+            slot.task = task
+            self._begin(slot)
+        return True
+
+    def _begin(self, slot: _Slot) -> None:
+        """Send the first message of a task: open its corpus where need be, else search."""
+        task = slot.task
+        if task is None:
+            return
+        slot.open_seconds = None
+        try:
+            if slot.worker is None:
+                slot.worker = self.start_worker()
+                slot.corpus_id = None
+            if slot.corpus_id == task.corpus_id:
+                self._ask(slot, task)
+                return
+            corpus = self.corpora[task.corpus_id]
+            folder = self.indexes[task.corpus_id].folder
+            slot.corpus_id = None
+            slot.worker.ask(("open", corpus, folder), timeout_s=self.limits.open_timeout_s)
+        except WorkerStartError as error:
+            for corpus_id in self.corpora:
+                self._dead.setdefault(corpus_id, ("error", str(error)))
+            self._finish(slot, task, "error", str(error))
+        except WorkerCrashedError as error:
+            self._lose_worker(slot)
+            self._finish(slot, task, "error", str(error))
+
+    def _ask(self, slot: _Slot, task: TaskRow) -> None:
+        query = Query(
+            task_id=task.task_id,
+            text=task.wording(self.variant) or "",
+            depth=self.depth,
+            seed=task.seed,
+            library=task.library,
+        )
+        if slot.worker is not None:
+            slot.worker.ask(("search", query), timeout_s=self.limits.timeout_s)
+
+    def _receive(self, slot: _Slot) -> None:
+        task, worker = slot.task, slot.worker
+        if task is None or worker is None:
+            return
+        is_opening = slot.corpus_id is None
+        try:
+            answer = worker.receive()
+            if answer[0] == "opened":
+                slot.corpus_id = task.corpus_id
+                slot.open_seconds = answer[1]
+                self.network_blocked = answer[2]
+                self._ask(slot, task)
+                return
+            status, reason = ("error", answer[1]) if answer[0] != "answer" else ("", "")
+            if answer[0] == "not_attempted":
+                status = "not_attempted"
+        except WorkerTimeoutError:
+            self._lose_worker(slot)
+            seconds = self.limits.open_timeout_s if is_opening else self.limits.timeout_s
+            status, reason = "timeout", f"no answer in {seconds:g} s"
+        except WorkerCrashedError as error:
+            self._lose_worker(slot)
+            status, reason = "error", str(error)
+        if not status:
+            self._finish_answer(slot, task, answer)
+            return
+        if is_opening:
+            # Opening will not go better for the next task of the same corpus.
+            status, reason = ("error" if status == "timeout" else status), f"opening: {reason}"
+            self._dead[task.corpus_id] = (status, reason)
+        self._finish(slot, task, status, reason)
+
+    def _finish_answer(self, slot: _Slot, task: TaskRow, answer: tuple[Any, ...]) -> None:
+        _, packed, seconds, is_cold = answer
+        temperature = "cold" if is_cold else "warm"
+        timings = {("search", temperature): seconds}
+        if slot.open_seconds is not None:
+            timings["open", "cold"] = slot.open_seconds
+        for phase, phase_seconds in packed.phase_seconds.items():
+            if phase not in _OWN_PHASES:
+                timings[phase, temperature] = phase_seconds
+        self.record(
+            Outcome(
+                task_id=task.task_id,
+                attempt=self.attempts.get(task.task_id, 0) + 1,
+                status="ok" if packed.hits else "empty",
+                started_at=slot.started_at or utc_now(),
+                n_concurrent=self._beside(slot),
+                answer=packed,
+                seconds=timings,
+            )
+        )
+        slot.task = None
+
+    def _finish(self, slot: _Slot, task: TaskRow, status: str, reason: str) -> None:
+        self.record(
+            Outcome(
+                task_id=task.task_id,
+                attempt=self.attempts.get(task.task_id, 0) + 1,
+                status=status,
+                started_at=slot.started_at or utc_now(),
+                n_concurrent=self._beside(slot),
+                reason=reason,
+            )
+        )
+        slot.task = None
+
+    def _beside(self, slot: _Slot) -> int:
+        return sum(other is not slot and other.task is not None for other in self._slots)
+
+    def _lose_worker(self, slot: _Slot) -> None:
+        """Forget a process that is gone; the next task gets a fresh one."""
+        slot.worker = None
+        slot.corpus_id = None

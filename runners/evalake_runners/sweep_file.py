@@ -1,0 +1,213 @@
+"""Read sweep and system files into arms; every problem of every file is reported at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from evalake_runners.adapters.registry import PLUGIN_PREFIX, adapter_names, get_adapter
+from evalake_runners.config import DEFAULT_DEPTH, ArmEntry, Sweep, SystemFile
+from evalake_runners.engine.arms import ArmSpec, bind, role_of
+from evalake_runners.yaml_file import Loc, YamlFile, check, did_you_mean, read_yaml
+from evalake_warehouse.errors import ConfigError, EvalakeError, Problem, UsageError
+
+HINT = "evalake config schema"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSweep:
+    """A sweep file with its arms made."""
+
+    sweep: Sweep
+    arms: tuple[ArmSpec, ...]
+    path: Path
+
+
+def load_sweep(path: Path, configs: Path) -> LoadedSweep:
+    """Read and check one sweep file and the system files it uses.
+
+    Args:
+        configs: the project's `configs` folder, where `use` and configured paths are looked up
+            after the sweep's own folder.
+
+    Raises:
+        ConfigError: with every problem there is; nothing was run.
+    """
+    file = read_yaml(path)
+    sweep = file.validate(Sweep, file.content)
+    # A file with a problem elsewhere still has its arms checked, as far as they can be read.
+    entries = sweep.arms if sweep else _readable_arms(file.content)
+    depth = sweep.depth if sweep else DEFAULT_DEPTH
+    baseline = sweep.baseline if sweep else None
+    arms: list[ArmSpec] = []
+    seen: dict[str, int] = {}
+    for number, entry in enumerate(entries):
+        if entry is None:
+            continue
+        arm = _arm(file, ("arms", number), entry, configs, depth=depth, baseline=baseline)
+        if arm is None:
+            continue
+        if arm.label in seen:
+            what = f"label `{arm.label}` is that of arm {seen[arm.label] + 1} too; set `label`"
+            file.add(("arms", number), what)
+        seen.setdefault(arm.label, number)
+        arms.append(arm)
+    if baseline is not None and len(arms) == len(entries) and baseline not in seen:
+        file.add(("baseline",), f"no arm has this label{did_you_mean(baseline, sorted(seen))}")
+    file.raise_if_wrong(HINT)
+    if sweep is None:
+        raise AssertionError("a sweep without a problem is valid")
+    return LoadedSweep(sweep, tuple(arms), path)
+
+
+def load_system(
+    name: str, config_file: Path | None, configs: Path, *, depth: int | None, label: str | None
+) -> ArmSpec:
+    """The arm of `evalake run --system NAME [--config FILE]`.
+
+    NAME is an adapter, or a file of `configs/systems` without its ending.
+
+    Raises:
+        UsageError: NAME is neither.
+        ConfigError: with every problem of the file.
+    """
+    shipped = configs / "systems" / f"{name}.yaml"
+    if config_file is None and not _is_adapter(name):
+        if not shipped.is_file():
+            known = [*adapter_names(), *shipped_systems(configs)]
+            raise UsageError(
+                f"unknown system `{name}`{did_you_mean(name, known)}", where="--system"
+            )
+        config_file = shipped
+    if config_file is None:
+        config = get_adapter(name).config_model()
+        spec = ArmSpec(
+            label=label or name,
+            adapter=name,
+            config=config,
+            depth=depth or DEFAULT_DEPTH,
+            role=role_of(name, name, None),
+            base_dirs=(Path.cwd(), configs),
+        )
+        return _tried(spec)
+    file = read_yaml(config_file)
+    parsed = file.validate(SystemFile, file.content)
+    file.raise_if_wrong(HINT)
+    if parsed is None:
+        raise AssertionError("a file without a problem is valid")
+    if _is_adapter(name) and parsed.system != name:
+        what = f"configures `{parsed.system}`, and --system says `{name}`"
+        raise ConfigError([Problem(f"{file.shown}:{file.line(('system',))}", what)])
+    entry = ArmEntry(system=parsed.system, **parsed.model_dump(exclude={"system"}))
+    arm = _arm(file, (), entry, configs, depth=DEFAULT_DEPTH, baseline=None)
+    file.raise_if_wrong(HINT)
+    if arm is None:
+        raise AssertionError("an arm without a problem is valid")
+    return replace(arm, depth=depth or arm.depth, label=label or arm.label)
+
+
+def is_system_file(content: Any) -> bool:
+    """Whether a file's content is meant as one system, not as a sweep."""
+    return isinstance(content, dict) and "system" in content and "arms" not in content
+
+
+def shipped_systems(configs: Path) -> list[str]:
+    """Names of the system files that come with the project."""
+    return sorted(file.stem for file in (configs / "systems").glob("*.yaml"))
+
+
+def _is_adapter(name: str) -> bool:
+    return name in adapter_names() or name.startswith(PLUGIN_PREFIX)
+
+
+def _arm(
+    file: YamlFile, at: Loc, entry: ArmEntry, configs: Path, *, depth: int, baseline: str | None
+) -> ArmSpec | None:
+    """One arm, or None with its problems noted in `file`."""
+    before = len(file.problems)
+    used, used_file = _used(file, at, entry, configs)
+    if len(file.problems) > before:
+        return None
+    system = used.system if used else entry.system
+    if system is None:
+        file.add(at, "an arm needs `system` or `use`")
+        return None
+    try:
+        adapter = get_adapter(system)
+    except UsageError as error:
+        owner, where = (used_file, ()) if used_file else (file, at)
+        owner.add((*where, "system"), error.problems[0].what)
+        _adopt(file, used_file)
+        return None
+    merged = {**(used.config if used else {}), **entry.config}
+    config, wrong = check(adapter.config_model, merged)
+    for loc, what in wrong:
+        in_used = used_file is not None and loc[:1] and loc[0] not in entry.config
+        if in_used and used_file is not None:
+            used_file.add(("config", *loc), what)
+        else:
+            file.add((*at, "config", *loc), what)
+    _adopt(file, used_file)
+    if config is None:
+        return None
+    label = entry.label or (used.label if used else None) or system
+    folders = [file.path.parent, *([used_file.path.parent] if used_file else []), configs]
+    spec = ArmSpec(
+        label=label,
+        adapter=system,
+        config=config,
+        depth=entry.depth or (used.depth if used else None) or depth,
+        query_variant=entry.query_variant or (used.query_variant if used else "default"),
+        role=role_of(label, system, baseline),
+        base_dirs=tuple(dict.fromkeys(folder.resolve() for folder in folders)),
+    )
+    try:
+        return _tried(spec)
+    except EvalakeError as error:
+        for problem in error.problems:
+            file.add((*at, "config") if entry.config else at, str(problem))
+        return None
+
+
+def _tried(spec: ArmSpec) -> ArmSpec:
+    """The arm, once its system could be made: a file it names may be missing."""
+    bind(spec, dataset="", edition="", seed=0, lake=Path())
+    return spec
+
+
+def _used(
+    file: YamlFile, at: Loc, entry: ArmEntry, configs: Path
+) -> tuple[SystemFile | None, YamlFile | None]:
+    if entry.use is None:
+        return None, None
+    if entry.system is not None:
+        file.add((*at, "system"), "give `use` or `system`, not both")
+        return None, None
+    for folder in (file.path.parent, configs):
+        if (path := folder / entry.use).is_file():
+            break
+    else:
+        known = [f"systems/{name}.yaml" for name in shipped_systems(configs)]
+        file.add((*at, "use"), f"no such file: {entry.use}{did_you_mean(entry.use, known)}")
+        return None, None
+    try:
+        used_file = read_yaml(path)
+    except ConfigError as error:
+        file.problems += error.problems
+        return None, None
+    used = used_file.validate(SystemFile, used_file.content)
+    if used is None:
+        _adopt(file, used_file)
+    return used, used_file
+
+
+def _adopt(file: YamlFile, other: YamlFile | None) -> None:
+    if other is not None:
+        file.problems += [problem for problem in other.problems if problem not in file.problems]
+
+
+def _readable_arms(content: Any) -> Sequence[ArmEntry | None]:
+    arms = content.get("arms") if isinstance(content, dict) else None
+    return [check(ArmEntry, arm)[0] for arm in arms] if isinstance(arms, list) else []

@@ -1,0 +1,179 @@
+"""Read a YAML file against a model and report everything that is wrong with it, line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from evalake_warehouse.errors import ConfigError, Problem
+
+Model = TypeVar("Model", bound=BaseModel)
+Loc = tuple[str | int, ...]
+
+MAX_BYTES = 1_000_000
+
+
+@dataclass
+class YamlFile:
+    """One parsed file: its plain content, its line numbers, and the problems found so far."""
+
+    path: Path
+    shown: str  # as the user named it
+    content: Any
+    marks: Any  # ruamel's nodes, which know their lines
+    problems: list[Problem] = field(default_factory=list)
+
+    def add(self, loc: Loc, what: str) -> None:
+        """Note a problem at a place of the file."""
+        key = dotted(loc)
+        named = f"`{key}`: {what}" if key else what
+        self.problems.append(Problem(f"{self.shown}:{self.line(loc)}", named))
+
+    def line(self, loc: Loc) -> int:
+        """Line (from 1) of a key, or of the nearest thing around it that exists."""
+        node, line = self.marks, 1
+        for key in loc:
+            try:
+                line = _line_in(node, key)
+                node = node[key]
+            except (KeyError, IndexError, TypeError, AttributeError):
+                break
+        return line
+
+    def validate(self, model: type[Model], value: Any, at: Loc = ()) -> Model | None:
+        """`value` (found at `at`) as a model, or None with its problems noted."""
+        made, wrong = check(model, value)
+        for loc, what in wrong:
+            self.add((*at, *loc), what)
+        return made
+
+    def raise_if_wrong(self, hint: str) -> None:
+        """End with every problem noted so far, in the order of the file."""
+        if self.problems:
+            raise ConfigError(sorted(self.problems, key=_place), hint=hint)
+
+
+def check(model: type[Model], value: Any) -> tuple[Model | None, list[tuple[Loc, str]]]:
+    """`value` as a model, or None and what is wrong with it, where."""
+    try:
+        return model.model_validate(value), []
+    except ValidationError as error:
+        return None, [
+            (tuple(item["loc"]), _message(model, tuple(item["loc"]), item["type"], item["msg"]))
+            for item in error.errors(include_url=False, include_input=False)
+        ]
+
+
+def read_yaml(path: Path, *, shown: str | None = None) -> YamlFile:
+    """Parse one file.
+
+    Raises:
+        ConfigError: it is missing, not a file, too large, not UTF-8 or not YAML.
+    """
+    from ruamel.yaml import YAML
+    from ruamel.yaml.constructor import DuplicateKeyError
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+    name = shown or str(path)
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise ConfigError([Problem(name, _missing(path))]) from None
+    except OSError as error:
+        raise ConfigError([Problem(name, (error.strerror or str(error)).lower())]) from None
+    if len(data) > MAX_BYTES:
+        raise ConfigError([Problem(name, f"larger than {MAX_BYTES:,} bytes, so no configuration")])
+    parser = YAML(typ="rt")
+    try:
+        marks = parser.load(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise ConfigError([Problem(f"{name}:{line}", "not UTF-8")]) from None
+    except DuplicateKeyError as error:
+        line = error.problem_mark.line + 1
+        what = (error.problem or "").split(" with value")[0].replace('"', "`")
+        raise ConfigError([Problem(f"{name}:{line}", what)]) from None
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+        raise ConfigError([Problem(f"{name}:{line}", f"not YAML: {error.problem}")]) from None
+    except (YAMLError, RecursionError, ValueError) as error:
+        what = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ConfigError([Problem(name, f"not YAML: {what}")]) from None
+    return YamlFile(path, name, plain(marks), marks)
+
+
+def plain(node: Any) -> Any:
+    """ruamel's nodes as plain dicts, lists and scalars."""
+    if isinstance(node, Mapping):
+        return {key: plain(value) for key, value in node.items()}
+    if isinstance(node, Sequence) and not isinstance(node, str | bytes):
+        return [plain(value) for value in node]
+    for kind in (bool, int, float, str):  # ruamel subclasses scalars to keep their spelling
+        if isinstance(node, kind):
+            return kind(node)
+    return node
+
+
+def dotted(loc: Loc) -> str:
+    """`arms[2].config.k1`."""
+    text = ""
+    for part in loc:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def did_you_mean(word: str, known: Sequence[str]) -> str:
+    """`; did you mean ...?` where something is near, else the list of what is known."""
+    if near := get_close_matches(word, known, n=1, cutoff=0.6):
+        return f"; did you mean `{near[0]}`?"
+    return f"; known: {', '.join(known)}" if known else ""
+
+
+def _message(model: type[BaseModel], loc: Loc, kind: str, message: str) -> str:
+    if kind == "extra_forbidden":
+        return f"unknown key{did_you_mean(str(loc[-1]), _keys_at(model, loc[:-1]))}"
+    if kind in {"model_type", "model_attributes_type", "dict_type"}:
+        return "a mapping of keys is wanted here"
+    if kind == "string_pattern_mismatch":
+        return f"{message} (letters, digits and ._+@-, at most 80)"
+    return message
+
+
+def _keys_at(model: type[BaseModel], loc: Loc) -> list[str]:
+    """Keys that the model at a place knows."""
+    current: type[BaseModel] | None = model
+    for part in loc:
+        if isinstance(part, int) or current is None:
+            continue
+        info = current.model_fields.get(part)
+        current = model_in(info.annotation) if info else None
+    return sorted(current.model_fields) if current else []
+
+
+def model_in(annotation: Any) -> type[BaseModel] | None:
+    """The first model in a type: `list[ArmEntry]` has `ArmEntry`."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for a in get_args(annotation) if (found := model_in(a))), None)
+
+
+def _place(problem: Problem) -> tuple[str, int]:
+    file, _, line = problem.where.rpartition(":")
+    return (file, int(line)) if line.isdigit() else (problem.where, 0)
+
+
+def _line_in(node: Any, key: str | int) -> int:
+    position = node.lc.item(key) if isinstance(key, int) else node.lc.key(key)
+    return int(position[0]) + 1
+
+
+def _missing(path: Path) -> str:
+    folder = path.parent if path.parent.is_dir() else None
+    names = sorted(entry.name for entry in folder.glob("*.y*ml")) if folder else []
+    return f"no such file{did_you_mean(path.name, names)}" if names else "no such file"
