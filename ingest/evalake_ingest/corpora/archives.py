@@ -102,9 +102,9 @@ class _Bounded(io.BufferedIOBase):
         self._archive = archive
         self._file: IO[bytes]
         if magic.startswith(b"\x1f\x8b"):
-            self._file = cast("IO[bytes]", gzip.open(archive, "rb"))
+            self._file = cast("IO[bytes]", gzip.open(archive, "rb"))  # noqa: SIM115
         elif magic.startswith(b"\xfd7zXZ"):
-            self._file = cast("IO[bytes]", lzma.open(archive, "rb"))
+            self._file = cast("IO[bytes]", lzma.open(archive, "rb"))  # noqa: SIM115
         else:
             self._file = archive.open("rb")
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from evalake_ingest.corpora.archives import read_archive
 from evalake_ingest.corpora.paths import MAX_FILE_BYTES, clean_path, is_corpus_text
-from evalake_ingest.records import CorpusDocument, SkippedDocument
+from evalake_ingest.records import CorpusDocument, CorpusSource, SkippedDocument
 
 Entry = CorpusDocument | SkippedDocument
 
@@ -110,3 +110,10 @@ def _read_entry(raw: str, file: Path) -> Entry:
         return CorpusDocument(path, file.read_bytes())
     except OSError as error:
         return SkippedDocument(shown, "skipped_special", error.strerror)
+
+
+def source_paths(source: CorpusSource) -> frozenset[str]:
+    """Paths of a source's files, for loaders that resolve citations."""
+    return frozenset(
+        entry.path for entry in source.documents() if isinstance(entry, CorpusDocument)
+    )

@@ -1,0 +1,83 @@
+"""What the lake knows of datasets: editions, rows read, kept and dropped, splits, corpora."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from evalake_ingest.pipeline import find_lake_file
+from evalake_warehouse.errors import UsageError
+
+Row = dict[str, Any]
+
+
+def list_editions(lake: Path) -> list[Row]:
+    """Rows of `datasets`, the latest edition of each dataset first."""
+    files = sorted((lake / "datasets").glob("dataset=*/run_date=*/*.parquet"))
+    rows = [row for file in files for row in pq.ParquetFile(file).read().to_pylist()]
+    return sorted(rows, key=lambda row: (row["dataset"], -row["ingested_at"].timestamp()))
+
+
+def describe(lake: Path, name: str, edition: str | None = None) -> Row:
+    """Everything about one edition of a dataset; the latest one unless named.
+
+    Raises:
+        UsageError: it is not in the lake.
+    """
+    editions = [row for row in list_editions(lake) if row["dataset"] == name]
+    wanted = [row for row in editions if edition is None or row["edition"].startswith(edition)]
+    if not wanted:
+        from difflib import get_close_matches
+
+        known = sorted({row["dataset"] for row in list_editions(lake)})
+        near = get_close_matches(name, known, n=1)
+        meant = f"; did you mean `{near[0]}`?" if near else ""
+        told = f"edition {edition} of {name}" if editions else f"dataset `{name}`"
+        raise UsageError(f"no {told} in the lake{meant}", hint=f"evalake ingest {name}")
+    row = wanted[0]
+
+    def read(table: str) -> list[Row]:
+        file = find_lake_file(lake, table, name, row["edition"])
+        return pq.ParquetFile(file).read().to_pylist() if file else []
+
+    tasks, gold, drops, splits = (read(table) for table in ("tasks", "gold", "drops", "splits"))
+    return {
+        **row,
+        "dropped_by_reason": _counts(drop["reason"] for drop in drops),
+        "splits": _counts(split["split"] for split in splits),
+        "strata": _counts(task["stratum"] for task in tasks if task["stratum"] is not None),
+        "kinds": _counts(task["kind"] for task in tasks),
+        "repos": _counts(task["repo"] for task in tasks if task["repo"] is not None),
+        "libraries": _counts(task["library"] for task in tasks if task["library"] is not None),
+        "gold_by_level": _counts(item["level"] for item in gold),
+        "gold_by_role": _counts(item["role"] for item in gold),
+        "corpora": _corpora(lake, name, {task["corpus_id"] for task in tasks}),
+        "other_editions": [other["edition"] for other in editions if other is not row],
+    }
+
+
+def list_drops(lake: Path, name: str, edition: str) -> list[Row]:
+    """Every row that an edition left out, with its reason and evidence."""
+    file = find_lake_file(lake, "drops", name, edition)
+    return pq.ParquetFile(file).read().to_pylist() if file else []
+
+
+def _corpora(lake: Path, name: str, wanted: set[str]) -> list[Row]:
+    rows: list[Row] = []
+    for corpus_id in sorted(wanted):
+        file = find_lake_file(lake, "corpora", name, corpus_id)
+        if file is None:
+            continue
+        row: Row = pq.ParquetFile(file).read().to_pylist()[0]
+        files = find_lake_file(lake, "corpus_files", name, corpus_id)
+        statuses = pq.ParquetFile(files).read(columns=["status"]) if files else None
+        told = statuses.column("status").to_pylist() if statuses else []
+        rows.append({**row, "files_by_status": _counts(told)})
+    return sorted(rows, key=lambda row: (row["repo"] or "", row["corpus_id"]))
+
+
+def _counts(values: Any) -> dict[str, int]:
+    return dict(sorted(Counter(values).items()))
