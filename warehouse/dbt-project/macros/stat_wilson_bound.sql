@@ -7,12 +7,13 @@
 {% macro stat_wilson_bound(share, n, side, confidence) -%}
     {%- set z = '(' ~ stat_normal_quantile((1 + confidence) / 2) ~ ')' -%}
     {%- set half -%}
-        {{ z }} * sqrt({{ share }} * (1 - {{ share }}) / nullif({{ n }}, 0) + {{ z }} * {{ z }} / (4 * nullif({{ n }}, 0) ** 2))
+        {{ z }} * sqrt({{ share }} * (1 - {{ share }}) / {{ n }} + {{ z }} * {{ z }} / (4 * {{ n }} ** 2))
     {%- endset -%}
-    {%- set middle = share ~ ' + ' ~ z ~ ' * ' ~ z ~ ' / (2 * nullif(' ~ n ~ ', 0))' -%}
-    {%- if side == 'low' -%}
-    greatest(0.0, ({{ middle }} - {{ half }}) / (1 + {{ z }} * {{ z }} / nullif({{ n }}, 0)))
-    {%- else -%}
-    least(1.0, ({{ middle }} + {{ half }}) / (1 + {{ z }} * {{ z }} / nullif({{ n }}, 0)))
-    {%- endif -%}
+    {%- set middle = share ~ ' + ' ~ z ~ ' * ' ~ z ~ ' / (2 * ' ~ n ~ ')' -%}
+    {%- set scale = '(1 + ' ~ z ~ ' * ' ~ z ~ ' / ' ~ n ~ ')' -%}
+    case when {{ n }} > 0 then
+        {%- if side == 'low' %} greatest(0.0, ({{ middle }} - {{ half }}) / {{ scale }})
+        {%- else %} least(1.0, ({{ middle }} + {{ half }}) / {{ scale }})
+        {%- endif %}
+    end
 {%- endmacro %}
