@@ -23,7 +23,9 @@ class EmbeddingConfig(Strict):
     dim: int = Field(default=384, ge=1, description="Length of one vector.")
     device: Literal["cpu", "cuda"] = "cpu"
     batch_size: int = Field(default=32, ge=1, le=1024)
-    max_seq_length: int | None = Field(default=None, ge=1, description="In tokens.")
+    max_seq_length: int | None = Field(
+        default=None, ge=1, description="In tokens; by default what the model's folder says."
+    )
     normalize: bool = True
     query_prefix: str | None = None
     query_prompt_name: str | None = None
@@ -73,7 +75,7 @@ class LlmConfig(Strict):
     dry_run: bool = Field(
         default=False, description="Build each prompt and report its size; call nothing."
     )
-    token_counter: Literal["tiktoken", "estimate"] = Field(
+    prompt_size: Literal["tiktoken", "estimate"] = Field(
         default="tiktoken",
         description="How prompts are fitted to the model; `estimate` (3 bytes a token) needs no "
         "download of an encoding.",
@@ -84,6 +86,8 @@ class LlmConfig(Strict):
     def _is_http(cls, value: str) -> str:
         if not value.startswith(("http://", "https://")):
             raise ValueError("must start with http:// or https://")
+        if "@" in value:
+            raise ValueError("must hold no user name or password; use `api_key_env`")
         return value.rstrip("/")
 
 

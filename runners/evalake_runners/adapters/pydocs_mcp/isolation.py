@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-_OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
+_OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
+# A tokenizer that starts threads before a fork warns and slows down; progress is evalake's to show.
+_QUIET = {"TOKENIZERS_PARALLELISM": "false", "TQDM_DISABLE": "1", "TRANSFORMERS_VERBOSITY": "error"}
 
 
 def isolated_environment(home: Path, *, offline: bool) -> dict[str, str]:
@@ -18,7 +20,7 @@ def isolated_environment(home: Path, *, offline: bool) -> dict[str, str]:
         "XDG_CONFIG_HOME": str(home / ".config"),
         "XDG_CACHE_HOME": str(home / ".cache"),
     }
-    return environment | _OFFLINE if offline else environment
+    return environment | _QUIET | (_OFFLINE if offline else {})
 
 
 @contextmanager

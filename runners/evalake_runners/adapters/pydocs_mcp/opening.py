@@ -3,53 +3,63 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from typing import TYPE_CHECKING, Any
 
 from evalake_runners.adapters.protocol import CorpusView
-from evalake_runners.adapters.pydocs_mcp.counts import count_index, require_branches
-from evalake_runners.adapters.pydocs_mcp.isolation import isolated
+from evalake_runners.adapters.pydocs_mcp.llm import LlmClient
 from evalake_runners.adapters.pydocs_mcp.searching import InProcessSearcher
+from evalake_runners.adapters.pydocs_mcp.tokens import require_encoding, use_estimated_tokens
 from evalake_runners.adapters.pydocs_mcp.workspace import Workspace
 
 if TYPE_CHECKING:
+    from pydocs_mcp.retrieval.config import AppConfig
+
     from evalake_runners.adapters.pydocs_mcp.system import PydocsSystem
 
 
 def open_in_process(
-    system: PydocsSystem, corpus: CorpusView, workspace: Workspace
+    system: PydocsSystem, corpus: CorpusView, workspace: Workspace, settings: AppConfig
 ) -> InProcessSearcher:
-    """Build the arm's pipeline over an index that has every branch it needs.
-
-    Raises:
-        SystemFailedError: a branch is empty.
-    """
+    """Build the arm's pipeline over an index; call inside `isolated`."""
     from pydocs_mcp.retrieval.factories import build_retrieval_context
     from pydocs_mcp.retrieval.pipeline import CodeRetrieverPipeline
 
-    needs = system.pipeline.needs
     runner = asyncio.Runner()
-    with isolated(workspace.home, offline=not system.needs_network):
-        settings = workspace.load_settings()
-        counts = runner.run(count_index(workspace.database, settings))
-        require_branches(needs, counts, where=system.name)
-        context = build_retrieval_context(
-            workspace.database,
-            settings,
-            embedder=_query_embedder(settings) if "vectors" in needs else _Absent("embedder"),
-            multi_vector_embedder=None,
-            llm_client=_Absent("language model"),
-        )
-        pipeline = CodeRetrieverPipeline.from_dict(dict(system.pipeline.document), context)
+    llm = _language_model(system, runner)
+    has_vectors = "vectors" in system.pipeline.needs
+    context = build_retrieval_context(
+        workspace.database,
+        settings,
+        embedder=_query_embedder(settings) if has_vectors else _Absent("embedder"),
+        llm_client=llm or _Absent("language model"),
+    )
     return InProcessSearcher(
-        pipeline=pipeline,
+        pipeline=CodeRetrieverPipeline.from_dict(dict(system.pipeline.document), context),
         is_composite=system.pipeline.is_composite,
         title_is_doc_id=corpus.kind == "documents",
-        llm=None,
+        llm=llm,
         runner=runner,
     )
 
 
-def _query_embedder(settings: Any) -> Any:
+def _language_model(system: PydocsSystem, runner: asyncio.Runner) -> LlmClient | None:
+    """The arm's language model, once it has been shown to answer."""
+    config = system.config.llm
+    if config is None or not system.pipeline.asks_llm:
+        return None
+    key = config.api_key_env and os.environ.get(config.api_key_env)
+    client = LlmClient(config, key, total=system.llm_spent)
+    if config.prompt_size == "estimate":
+        use_estimated_tokens()
+    else:
+        require_encoding(config.model)
+    if not config.dry_run:
+        runner.run(client.preflight())
+    return client
+
+
+def _query_embedder(settings: AppConfig) -> Any:
     from pydocs_mcp.retrieval.factories import build_query_embedder
 
     return build_query_embedder(settings.embedding)

@@ -13,6 +13,8 @@ from evalake_runners.adapters.protocol import Answer, Query, RawHit
 if TYPE_CHECKING:
     from pydocs_mcp.models import Chunk
 
+    from evalake_runners.adapters.pydocs_mcp.llm import LlmClient
+
 # Pointers such as [[next:lookup:flask.Flask]] address tools, not readers: they are no content.
 _POINTER = re.compile(r"[ \t]*\[\[next:[^\]\n]*\]\]")
 # Which branch a fetcher stamps on its hits. Graph neighbours are fetched without a stamp.
@@ -23,6 +25,7 @@ _BRANCHES = {
     None: "graph",
 }
 _RANKED = ".ranked"
+_SEEDS, _EXPANDED = "graph.seeds", "graph.ranked"  # published before and after graph expansion
 
 
 @dataclass(slots=True)
@@ -32,7 +35,7 @@ class InProcessSearcher:
     pipeline: Any
     is_composite: bool
     title_is_doc_id: bool
-    llm: Any  # `LlmClient` of this package, or None
+    llm: LlmClient | None
     runner: asyncio.Runner
 
     def search(self, query: Query) -> Answer:
@@ -60,19 +63,22 @@ class InProcessSearcher:
         )
 
     def close(self) -> None:
-        """End the event loop."""
+        """Close connections and end the event loop."""
+        if self.llm is not None:
+            self.runner.run(self.llm.close())
         self.runner.close()
 
     def _ranked_hits(self, state: Any) -> list[RawHit]:
         if state.candidates is None:
             return []
-        branches = _branches_by_chunk(state.scratch)
-        return [self._hit(chunk, branches) for chunk in state.candidates.items]
+        branches, lifted = _branches_by_chunk(state.scratch), _lifted_by_graph(state.scratch)
+        return [
+            self._hit(chunk, _branch(chunk, branches, lifted)) for chunk in state.candidates.items
+        ]
 
-    def _hit(self, chunk: Chunk, branches: Mapping[Any, str]) -> RawHit:
+    def _hit(self, chunk: Chunk, branch: str) -> RawHit:
         metadata = chunk.metadata
         title = metadata.get("title")
-        branch = branches.get(chunk.id) or _BRANCHES.get(chunk.retriever_name, chunk.retriever_name)
         if self.title_is_doc_id:
             return RawHit(
                 item_id=title,
@@ -92,6 +98,12 @@ class InProcessSearcher:
             text=chunk.text,
             branch=branch,
         )
+
+
+def _branch(chunk: Chunk, branches: Mapping[Any, str], lifted: set[Any]) -> str:
+    stamp = chunk.retriever_name
+    found_by = branches.get(chunk.id) or _BRANCHES.get(stamp, str(stamp))
+    return f"{found_by}+graph" if chunk.id in lifted and found_by != "graph" else found_by
 
 
 def _composite_hits(state: Any) -> list[RawHit]:
@@ -115,14 +127,26 @@ def strip_pointers(text: str) -> str:
 
 
 def _branches_by_chunk(scratch: Mapping[str, Any]) -> dict[Any, str]:
-    """Chunk id -> the branches that ranked it before fusion, such as `bm25+dense`.
+    """Chunk id -> the branches that ranked it, such as `bm25+dense`.
 
-    Fused hits keep the stamp of the first branch only; the branches' own lists tell them all.
+    Fused hits keep the stamp of the first branch only; the lists that branches publish as
+    `NAME.ranked` tell them all.
     """
     found: dict[Any, list[str]] = {}
     for key in sorted(scratch):
-        if not key.endswith(_RANKED):
-            continue
-        for chunk in getattr(scratch[key], "items", ()):
-            found.setdefault(chunk.id, []).append(key.removesuffix(_RANKED))
+        if key.endswith(_RANKED) and key != _EXPANDED:
+            for chunk in scratch[key].items:
+                found.setdefault(chunk.id, []).append(key.removesuffix(_RANKED))
     return {chunk_id: "+".join(names) for chunk_id, names in found.items()}
+
+
+def _lifted_by_graph(scratch: Mapping[str, Any]) -> set[Any]:
+    """Ids of chunks that graph expansion found, or scored higher than they came in."""
+    if _EXPANDED not in scratch:
+        return set()
+    seeds = {chunk.id: chunk.relevance for chunk in scratch[_SEEDS].items}
+    return {
+        chunk.id
+        for chunk in scratch[_EXPANDED].items
+        if chunk.id not in seeds or chunk.relevance != seeds[chunk.id]
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,12 @@ from evalake_runners.adapters.pydocs_mcp.pipelines import (
     ingestion_stages,
     read_pipeline,
 )
+from evalake_runners.adapters.pydocs_mcp.serving import (
+    index_by_command,
+    open_server,
+    served_database,
+)
+from evalake_runners.adapters.pydocs_mcp.tokens import Spent
 from evalake_runners.adapters.pydocs_mcp.workspace import (
     Workspace,
     model_fingerprint,
@@ -63,6 +70,8 @@ class PydocsSystem:
         self.pipeline = pipeline
         self.ingestion = ingestion
         self.depth = depth
+        self.is_served = config.transport == "mcp"
+        self.llm_spent = Spent()  # of this process: a budget outlives the corpus at hand
         wanted = config.node_scores
         self.node_scores = "node_scores" in pipeline.needs if wanted is None else wanted
         remote_vectors = config.embedding is not None and not config.embedding.is_local
@@ -94,10 +103,28 @@ class PydocsSystem:
                 found.append(
                     Problem(str(self.ingestion), f"lacks the stage `{stage}`, which {where} needs")
                 )
-        if self.pipeline.asks_llm and self.config.llm is None:
-            found.append(Problem(where, "asks a language model; `llm` is not configured"))
+        if self.pipeline.asks_llm and self.is_served:
+            found.append(Problem("transport", "`mcp` cannot use an `llm` of this configuration"))
+        if self.pipeline.asks_llm:
+            found += self._llm_problems(where)
         if "token_vectors" in needs and self.config.late_interaction is None:
             found.append(Problem(where, "needs `late_interaction` to name a model"))
+        return found
+
+    def _llm_problems(self, where: str) -> list[Problem]:
+        llm = self.config.llm
+        if llm is None:
+            return [Problem(where, "asks a language model; `llm` is not configured")]
+        found = []
+        if llm.api_key_env and not llm.dry_run and not os.environ.get(llm.api_key_env):
+            found.append(
+                Problem(llm.api_key_env, "is not set; `llm.api_key_env: null` needs no key")
+            )
+        if llm.max_cost_usd is not None and None in (
+            llm.usd_per_million_input,
+            llm.usd_per_million_output,
+        ):
+            found.append(Problem("llm.max_cost_usd", "needs both prices per million tokens"))
         return found
 
     def public_config(self) -> Mapping[str, Any]:
@@ -134,16 +161,20 @@ class PydocsSystem:
     def index(self, corpus: CorpusView, index_dir: Path) -> IndexReport:
         """Build the index and prove that it has what the pipeline retrieves from."""
         from evalake_runners.adapters.pydocs_mcp.counts import count_index, require_branches
-        from evalake_runners.adapters.pydocs_mcp.indexing import build_index
+        from evalake_runners.adapters.pydocs_mcp.indexing import Indexed, build_index
 
         self._require_usable(corpus)
-        workspace = Workspace(index_dir)
+        workspace, offline = Workspace(index_dir), not self.needs_network
         workspace.write_settings(self.config, self.ingestion, node_scores=self.node_scores)
-        with isolated(workspace.home, offline=not self.needs_network), asyncio.Runner() as runner:
+        with isolated(workspace.home, offline=offline), asyncio.Runner() as runner:
             settings = workspace.load_settings()
-            stages = ingestion_stages(self.ingestion)
-            built = runner.run(build_index(corpus, workspace.database, settings, stages))
-            counts = runner.run(count_index(workspace.database, settings))
+            if self.is_served:
+                index_by_command(corpus, workspace, offline=offline)
+                built = Indexed(None, 0)
+            else:
+                stages = ingestion_stages(self.ingestion)
+                built = runner.run(build_index(corpus, workspace.database, settings, stages))
+            counts = runner.run(count_index(self._database(workspace), settings))
         require_branches(self.pipeline.needs, counts, where=self.name)
         return IndexReport(
             n_chunks=counts["chunks"],
@@ -157,10 +188,28 @@ class PydocsSystem:
 
         Arms share indexes, so the arm that built this one may have needed less of it.
         """
+        from evalake_runners.adapters.pydocs_mcp.counts import count_index, require_branches
         from evalake_runners.adapters.pydocs_mcp.opening import open_in_process
 
         self._require_usable(corpus)
-        return open_in_process(self, corpus, Workspace(index_dir))
+        workspace, offline = Workspace(index_dir), not self.needs_network
+        with isolated(workspace.home, offline=offline), asyncio.Runner() as runner:
+            settings = workspace.load_settings()
+            counts = runner.run(count_index(self._database(workspace), settings))
+            require_branches(self.pipeline.needs, counts, where=self.name)
+            if not self.is_served:
+                return open_in_process(self, corpus, workspace, settings)
+        return open_server(
+            corpus,
+            workspace,
+            self.pipeline.document,
+            is_composite=self.pipeline.is_composite,
+            depth=self.depth,
+            offline=offline,
+        )
+
+    def _database(self, workspace: Workspace) -> Path:
+        return served_database(workspace) if self.is_served else workspace.database
 
     def _require_usable(self, corpus: CorpusView) -> None:
         versions.require_supported()
@@ -168,6 +217,10 @@ class PydocsSystem:
             raise SystemFailedError(
                 f"needs a corpus of documents; {corpus.corpus_id[:12]} is one of {corpus.kind}",
                 where=self.name,
+            )
+        if self.is_served and corpus.kind == "documents":
+            raise SystemFailedError(
+                "its MCP server indexes folders of files, not documents", where=self.name
             )
 
     def _models(self) -> dict[str, str]:

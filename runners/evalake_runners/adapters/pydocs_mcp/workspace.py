@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -41,6 +42,11 @@ class Workspace:
     def database(self) -> Path:
         """Chunks, full-text index and reference graph."""
         return self.folder / "index.db"
+
+    @property
+    def served(self) -> Path:
+        """The same, made by pydocs-mcp's command for its MCP server."""
+        return self.folder / "served"
 
     @property
     def home(self) -> Path:
@@ -119,7 +125,19 @@ def _model_name(model: str) -> str:
 
 def _embedding_settings(embedding: EmbeddingConfig) -> Mapping[str, Any]:
     settings = embedding.model_dump(exclude_none=True, exclude={"model"})
+    # pydocs-mcp would set 2,048 tokens, which a model with fewer positions does not survive.
+    if embedding.max_seq_length is None and (own := _own_max_seq_length(embedding.model)):
+        settings["max_seq_length"] = own
     return settings | {"model_name": _model_name(embedding.model)}
+
+
+def _own_max_seq_length(model: str) -> int | None:
+    folder = model_folder(model)
+    described = folder and folder / "sentence_bert_config.json"
+    if described is None or not described.is_file():
+        return None
+    length = json.loads(described.read_text(encoding="utf-8")).get("max_seq_length")
+    return length if isinstance(length, int) else None
 
 
 def _late_interaction_settings(late: LateInteractionConfig) -> Mapping[str, Any]:

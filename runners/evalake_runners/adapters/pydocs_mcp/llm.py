@@ -1,0 +1,244 @@
+"""A language model behind any OpenAI-compatible endpoint, with a budget and honest failures.
+
+pydocs-mcp's own client takes no address but an environment variable's, ignores what a call costs
+and hides its retries. This one has the same `chat` and is handed to the pipeline in its place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import httpx
+from pydantic import BaseModel, ValidationError
+
+from evalake_runners.adapters.protocol import NotAttemptedError
+from evalake_runners.adapters.pydocs_mcp.config import LlmConfig
+from evalake_runners.adapters.pydocs_mcp.tokens import Spent, estimate_tokens
+from evalake_warehouse.errors import SystemFailedError
+
+_RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
+_FIRST_WAIT_S = 1.0
+_SHOWN_CHARS = 200  # of an error body; it may be a whole web page
+
+
+class _Usage(BaseModel):
+    prompt_tokens: int
+    completion_tokens: int = 0
+
+
+class _Message(BaseModel):
+    content: str | None = None
+
+
+class _Choice(BaseModel):
+    message: _Message
+
+
+class _Completion(BaseModel):
+    choices: list[_Choice]
+    usage: _Usage | None = None
+
+
+class LlmClient:
+    """`chat` for a pydocs-mcp pipeline."""
+
+    def __init__(
+        self,
+        config: LlmConfig,
+        api_key: str | None,
+        *,
+        total: Spent | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self.model_name = config.model
+        self._config = config
+        self._api_key = api_key
+        headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
+        self._http = httpx.AsyncClient(
+            headers=headers, timeout=config.timeout_s, transport=transport, trust_env=False
+        )
+        self._total = Spent() if total is None else total  # what the budget is kept against
+        self._task = Spent()
+
+    def begin(self) -> None:
+        """Start counting for one task."""
+        self._task = Spent()
+
+    def spent(self) -> Spent:
+        """What the task has used so far."""
+        return self._task
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def preflight(self) -> None:
+        """Ask for the list of models, which costs nothing, before any task does.
+
+        Raises:
+            SystemFailedError: nobody answers, the key is refused, or the model is not served.
+        """
+        try:
+            response = await self._http.get(f"{self._config.base_url}/models")
+        except httpx.HTTPError as error:
+            raise SystemFailedError(self._told(f"no answer: {_reason(error)}")) from error
+        if response.status_code in (401, 403):
+            raise SystemFailedError(
+                self._told(f"the key is refused ({response.status_code})"),
+                hint=f"export {self._config.api_key_env}=...",
+            )
+        served = _model_ids(response)
+        if served and self._config.model not in served:
+            near = get_close_matches(self._config.model, served, n=1)
+            known = f"did you mean `{near[0]}`?" if near else f"served: {', '.join(served[:5])}"
+            raise SystemFailedError(self._told(f"does not serve `{self._config.model}`; {known}"))
+
+    async def chat(
+        self,
+        messages: Sequence[Mapping[str, str]],
+        *,
+        response_format: str = "text",
+        temperature: float | None = None,
+        max_tokens: int | None = None,
+    ) -> str:
+        """One completion, retried where the server asks for patience.
+
+        Raises:
+            NotAttemptedError: the budget is spent, or this is a dry run.
+            SystemFailedError: the endpoint refuses, keeps failing, or answers something else.
+        """
+        n_estimated = sum(estimate_tokens(message["content"]) for message in messages)
+        self._require_budget(n_estimated)
+        body: dict[str, Any] = {
+            "model": self._config.model,
+            "messages": list(messages),
+            "temperature": self._config.temperature if temperature is None else temperature,
+        }
+        if (limit := max_tokens or self._config.max_tokens) is not None:
+            body["max_tokens"] = limit
+        if response_format == "json_object":
+            body["response_format"] = {"type": "json_object"}
+        started = time.perf_counter()
+        try:
+            response = await self._post(body)
+        finally:
+            self._task.seconds += time.perf_counter() - started
+        try:
+            completion = _Completion.model_validate_json(response.content)
+        except ValidationError as error:
+            what = f"the answer is no completion: {self._shown(response)}"
+            raise SystemFailedError(self._told(what)) from error
+        self._account(completion.usage)
+        if not completion.choices or not completion.choices[0].message.content:
+            raise SystemFailedError(self._told("the completion is empty"))
+        return completion.choices[0].message.content
+
+    async def _post(self, body: Mapping[str, Any]) -> httpx.Response:
+        wait_s = _FIRST_WAIT_S
+        for attempt in range(1, self._config.max_attempts + 1):
+            is_last = attempt == self._config.max_attempts
+            self._task.n_calls += 1
+            self._total.n_calls += 1
+            asked_s = None
+            try:
+                response = await self._http.post(
+                    f"{self._config.base_url}/chat/completions", json=body
+                )
+            except httpx.TransportError as error:
+                failure = f"no answer: {_reason(error)}"
+            else:
+                if response.is_success:
+                    return response
+                failure = f"{response.status_code}: {self._shown(response)}"
+                is_last = is_last or response.status_code not in _RETRIED
+                asked_s = _retry_after_s(response)
+            if asked_s is not None and asked_s > self._config.max_wait_s:
+                failure += f"; asks to wait {asked_s:.0f} s, longer than `max_wait_s`"
+                is_last = True
+            if is_last:
+                raise SystemFailedError(self._told(f"{failure} (attempt {attempt})"))
+            await asyncio.sleep(wait_s if asked_s is None else asked_s)
+            wait_s *= 2
+        raise AssertionError("max_attempts is at least 1")
+
+    def _require_budget(self, n_prompt_tokens: int) -> None:
+        config, total = self._config, self._total
+        cost = self._cost_usd(n_prompt_tokens, 0)
+        if config.dry_run:
+            price = "" if cost is None else f", about ${cost:.4f} without the answer"
+            raise NotAttemptedError(f"dry run: about {n_prompt_tokens} prompt tokens{price}")
+        if config.max_calls is not None and total.n_calls >= config.max_calls:
+            raise NotAttemptedError(f"budget: {total.n_calls} of {config.max_calls} calls made")
+        if config.max_cost_usd is not None and (total.cost_usd or 0.0) + (cost or 0.0) > (
+            config.max_cost_usd
+        ):
+            raise NotAttemptedError(
+                f"budget: ${total.cost_usd or 0.0:.4f} of ${config.max_cost_usd:.4f} spent, and "
+                f"this prompt would cost ${cost or 0.0:.4f}"
+            )
+
+    def _account(self, usage: _Usage | None) -> None:
+        if usage is None:
+            if self._config.max_cost_usd is not None:
+                raise SystemFailedError(
+                    self._told("reports no token usage, so `max_cost_usd` cannot be kept")
+                )
+            return
+        cost = self._cost_usd(usage.prompt_tokens, usage.completion_tokens)
+        for spent in (self._total, self._task):
+            spent.prompt_tokens += usage.prompt_tokens
+            spent.completion_tokens += usage.completion_tokens
+            if cost is not None:
+                spent.cost_usd = (spent.cost_usd or 0.0) + cost
+
+    def _cost_usd(self, n_prompt: int, n_completion: int) -> float | None:
+        input_usd, output_usd = (
+            self._config.usd_per_million_input,
+            self._config.usd_per_million_output,
+        )
+        if input_usd is None or output_usd is None:
+            return None
+        return (n_prompt * input_usd + n_completion * output_usd) / 1e6
+
+    def _told(self, what: str) -> str:
+        return f"{self._config.base_url}: {what}"
+
+    def _shown(self, response: httpx.Response) -> str:
+        text = " ".join(response.text.split())[:_SHOWN_CHARS]
+        return text.replace(self._api_key, "***") if self._api_key else text
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def _retry_after_s(response: httpx.Response) -> float | None:
+    """Seconds from a `Retry-After`, which holds a number or a date (RFC 9110, 10.2.3)."""
+    value: str | None = response.headers.get("retry-after")
+    if value is None:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        until = parsedate_to_datetime(value).timestamp()
+    except ValueError:
+        return None
+    return max(0.0, until - time.time())
+
+
+def _model_ids(response: httpx.Response) -> list[str]:
+    """Names of served models; none where the endpoint does not list them."""
+    if not response.is_success:
+        return []
+    try:
+        listed = response.json().get("data")
+        return [str(entry["id"]) for entry in listed]
+    except (ValueError, AttributeError, TypeError, KeyError):
+        return []
