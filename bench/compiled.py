@@ -41,7 +41,7 @@ def compile_models(project: Project) -> CompiledModels:
     """Compile every model once with dbt."""
     database = project.home / "build" / "warehouse.duckdb"
     database.parent.mkdir(parents=True, exist_ok=True)
-    run_dbt(project, database, ["compile"])
+    run_dbt(project, database, ["--write-json", "compile"])
     manifest = json.loads((project.home / "dbt" / "target" / "manifest.json").read_bytes())
     nodes = manifest["nodes"].values()
     models = [node for node in nodes if node["resource_type"] == "model" and node["language"] == "sql"]

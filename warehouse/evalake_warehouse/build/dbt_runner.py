@@ -59,7 +59,7 @@ def run_dbt(
             on_node(event.data.node_info.node_name)
 
     with _environment(EVALAKE_BUILD_FILE=str(database)):
-        runner = dbtRunner(manifest=_MANIFESTS.get(project.dbt_project), callbacks=[report])
+        runner = dbtRunner(manifest=_manifest(project), callbacks=[report])
         try:
             outcome = runner.invoke(
                 [*_global_flags(project), *arguments, *_location_flags(project)]
@@ -69,13 +69,25 @@ def run_dbt(
             DuckDBConnectionManager.close_all_connections()
     if outcome.exception is not None:
         raise BuildError(f"dbt could not run: {outcome.exception}", hint="evalake doctor")
-    if runner.manifest is not None:
-        _MANIFESTS[project.dbt_project] = runner.manifest
     results = [_node_result(result) for result in getattr(outcome.result, "results", [])]
     failed = [result for result in results if result.status in {"error", "fail", "runtime error"}]
     if failed or not outcome.success:
         raise _failure(failed)
     return results
+
+
+def _manifest(project: Project) -> Manifest | None:
+    """The parsed project; None where it does not parse, which the real command then reports."""
+    from dbt.cli.main import dbtRunner
+
+    if project.dbt_project not in _MANIFESTS:
+        outcome = dbtRunner().invoke(
+            [*_global_flags(project), "parse", *_location_flags(project)]
+        )
+        if not outcome.success:
+            return None
+        _MANIFESTS[project.dbt_project] = outcome.result
+    return _MANIFESTS[project.dbt_project]
 
 
 def _global_flags(project: Project) -> list[str]:
@@ -85,6 +97,7 @@ def _global_flags(project: Project) -> list[str]:
         "--no-use-colors",
         "--no-version-check",
         "--no-send-anonymous-usage-stats",
+        "--no-write-json",
         "--log-level", "none",
         "--log-level-file", "error",
         "--log-path", str(project.home / "dbt" / "logs"),
