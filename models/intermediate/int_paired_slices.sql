@@ -1,8 +1,20 @@
 -- Grain: one row per pair of a changed family, slice, metric and task both were scored on.
 -- `dimension` is NULL for whole runs; slices by label are made for the primary metric only.
 
-with paired as (
-    {{ paired_values(ref('int_pairs'), ref('fct_task_metrics'), ref('dim_tasks')) }}
+with pairs as (
+    select * from {{ ref('int_pairs') }}
+),
+
+task_metrics as (
+    select * from {{ ref('fct_task_metrics') }}
+),
+
+tasks as (
+    select * from {{ ref('dim_tasks') }}
+),
+
+paired as (
+    {{ paired_values('pairs', 'task_metrics', 'tasks') }}
 ),
 
 primary_metrics as (
@@ -10,7 +22,7 @@ primary_metrics as (
         baseline_run_id,
         candidate_run_id,
         primary_metric
-    from {{ ref('int_pairs') }}
+    from pairs
 ),
 
 labels as (

@@ -4,13 +4,34 @@
 
 {{ config(materialized='incremental', incremental_strategy='replace_families') }}
 
-with tests as (
+with pairs as (
+    select * from {{ ref('int_pairs') }}
+),
+
+slices as (
+    select * from {{ ref('int_paired_slices') }}
+    where dimension is not null
+),
+
+task_metrics as (
+    select * from {{ ref('fct_task_metrics') }}
+),
+
+intervals as (
+    select * from {{ ref('int_intervals') }}
+),
+
+definitions as (
+    select * from {{ ref('metric_definitions') }}
+),
+
+tests as (
     {{ paired_tests(
-        pairs=ref('int_pairs'),
-        differences='(select * from ' ~ ref('int_paired_slices') ~ ' where dimension is not null)',
-        task_metrics=ref('fct_task_metrics'),
-        intervals=ref('int_intervals'),
-        definitions=ref('metric_definitions'),
+        pairs='pairs',
+        differences='slices',
+        task_metrics='task_metrics',
+        intervals='intervals',
+        definitions='definitions',
         kind='pair_breakout',
     ) }}
 )

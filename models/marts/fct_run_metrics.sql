@@ -2,8 +2,12 @@
 
 {{ config(materialized='incremental', incremental_strategy='replace_runs') }}
 
-with task_metrics as (
+with all_task_metrics as (
     select * from {{ ref('fct_task_metrics') }}
+),
+
+task_metrics as (
+    select * from all_task_metrics
     where run_id in (select run_id from {{ source('build', 'changed_runs') }})
 ),
 
@@ -41,12 +45,12 @@ control_scores as (
         control_runs.dataset,
         control_runs.edition,
         control_runs.split,
-        task_metrics.metric,
-        {{ stat_exact_mean('task_metrics.value') }} as chance
-    from {{ ref('fct_task_metrics') }} as task_metrics
-    inner join control_runs on task_metrics.run_id = control_runs.run_id
+        all_task_metrics.metric,
+        {{ stat_exact_mean('all_task_metrics.value') }} as chance
+    from all_task_metrics
+    inner join control_runs on all_task_metrics.run_id = control_runs.run_id
     group by
-        control_runs.dataset, control_runs.edition, control_runs.split, task_metrics.metric
+        control_runs.dataset, control_runs.edition, control_runs.split, all_task_metrics.metric
 ),
 
 averaged as (
