@@ -12,6 +12,7 @@ from evalake_runners.config import DEFAULT_DEPTH, ArmEntry, Sweep, SystemFile
 from evalake_runners.engine.arms import ArmSpec, bind, role_of
 from evalake_runners.yaml_file import Loc, YamlFile, check, did_you_mean, read_yaml
 from evalake_warehouse.errors import ConfigError, EvalakeError, Problem, UsageError
+from evalake_warehouse.project import Project
 
 HINT = "evalake config schema"
 
@@ -25,12 +26,12 @@ class LoadedSweep:
     path: Path
 
 
-def load_sweep(path: Path, configs: Path) -> LoadedSweep:
+def load_sweep(path: Path, project: Project) -> LoadedSweep:
     """Read and check one sweep file and the system files it uses.
 
     Args:
-        configs: the project's `configs` folder, where `use` and configured paths are looked up
-            after the sweep's own folder.
+        project: `use` and configured paths are looked up in its `configs` folder, after the
+            sweep's own.
 
     Raises:
         ConfigError: with every problem there is; nothing was run.
@@ -46,7 +47,7 @@ def load_sweep(path: Path, configs: Path) -> LoadedSweep:
     for number, entry in enumerate(entries):
         if entry is None:
             continue
-        arm = _arm(file, ("arms", number), entry, configs, depth=depth, baseline=baseline)
+        arm = _arm(file, ("arms", number), entry, project, depth=depth, baseline=baseline)
         if arm is None:
             continue
         if arm.label in seen:
@@ -63,7 +64,7 @@ def load_sweep(path: Path, configs: Path) -> LoadedSweep:
 
 
 def load_system(
-    name: str, config_file: Path | None, configs: Path, *, depth: int | None, label: str | None
+    name: str, config_file: Path | None, project: Project, *, depth: int | None, label: str | None
 ) -> ArmSpec:
     """The arm of `evalake run --system NAME [--config FILE]`.
 
@@ -73,10 +74,10 @@ def load_system(
         UsageError: NAME is neither.
         ConfigError: with every problem of the file.
     """
-    shipped = configs / "systems" / f"{name}.yaml"
+    shipped = project.configs / "systems" / f"{name}.yaml"
     if config_file is None and not _is_adapter(name):
         if not shipped.is_file():
-            known = [*adapter_names(), *shipped_systems(configs)]
+            known = [*adapter_names(), *shipped_systems(project)]
             raise UsageError(
                 f"unknown system `{name}`{did_you_mean(name, known)}", where="--system"
             )
@@ -89,9 +90,9 @@ def load_system(
             config=config,
             depth=depth or DEFAULT_DEPTH,
             role=role_of(name, name, None),
-            base_dirs=(Path.cwd(), configs),
+            base_dirs=(Path.cwd(), project.configs),
         )
-        return _tried(spec)
+        return _tried(spec, project)
     file = read_yaml(config_file)
     parsed = file.validate(SystemFile, file.content)
     file.raise_if_wrong(HINT)
@@ -101,7 +102,7 @@ def load_system(
         what = f"configures `{parsed.system}`, and --system says `{name}`"
         raise ConfigError([Problem(f"{file.shown}:{file.line(('system',))}", what)])
     entry = ArmEntry(system=parsed.system, **parsed.model_dump(exclude={"system"}))
-    arm = _arm(file, (), entry, configs, depth=DEFAULT_DEPTH, baseline=None)
+    arm = _arm(file, (), entry, project, depth=DEFAULT_DEPTH, baseline=None)
     file.raise_if_wrong(HINT)
     if arm is None:
         raise AssertionError("an arm without a problem is valid")
@@ -113,9 +114,9 @@ def is_system_file(content: Any) -> bool:
     return isinstance(content, dict) and "system" in content and "arms" not in content
 
 
-def shipped_systems(configs: Path) -> list[str]:
+def shipped_systems(project: Project) -> list[str]:
     """Names of the system files that come with the project."""
-    return sorted(file.stem for file in (configs / "systems").glob("*.yaml"))
+    return sorted(file.stem for file in (project.configs / "systems").glob("*.yaml"))
 
 
 def _is_adapter(name: str) -> bool:
@@ -123,11 +124,11 @@ def _is_adapter(name: str) -> bool:
 
 
 def _arm(
-    file: YamlFile, at: Loc, entry: ArmEntry, configs: Path, *, depth: int, baseline: str | None
+    file: YamlFile, at: Loc, entry: ArmEntry, project: Project, *, depth: int, baseline: str | None
 ) -> ArmSpec | None:
     """One arm, or None with its problems noted in `file`."""
     before = len(file.problems)
-    used, used_file = _used(file, at, entry, configs)
+    used, used_file = _used(file, at, entry, project)
     if len(file.problems) > before:
         return None
     system = used.system if used else entry.system
@@ -153,7 +154,7 @@ def _arm(
     if config is None:
         return None
     label = entry.label or (used.label if used else None) or system
-    folders = [file.path.parent, *([used_file.path.parent] if used_file else []), configs]
+    folders = [file.path.parent, *([used_file.path.parent] if used_file else []), project.configs]
     spec = ArmSpec(
         label=label,
         adapter=system,
@@ -164,32 +165,32 @@ def _arm(
         base_dirs=tuple(dict.fromkeys(folder.resolve() for folder in folders)),
     )
     try:
-        return _tried(spec)
+        return _tried(spec, project)
     except EvalakeError as error:
         for problem in error.problems:
             file.add((*at, "config") if entry.config else at, str(problem))
         return None
 
 
-def _tried(spec: ArmSpec) -> ArmSpec:
+def _tried(spec: ArmSpec, project: Project) -> ArmSpec:
     """The arm, once its system could be made: a file it names may be missing."""
-    bind(spec, dataset="", edition="", seed=0, lake=Path())
+    bind(spec, dataset="", edition="", seed=0, project=project)
     return spec
 
 
 def _used(
-    file: YamlFile, at: Loc, entry: ArmEntry, configs: Path
+    file: YamlFile, at: Loc, entry: ArmEntry, project: Project
 ) -> tuple[SystemFile | None, YamlFile | None]:
     if entry.use is None:
         return None, None
     if entry.system is not None:
         file.add((*at, "system"), "give `use` or `system`, not both")
         return None, None
-    for folder in (file.path.parent, configs):
+    for folder in (file.path.parent, project.configs):
         if (path := folder / entry.use).is_file():
             break
     else:
-        known = [f"systems/{name}.yaml" for name in shipped_systems(configs)]
+        known = [f"systems/{name}.yaml" for name in shipped_systems(project)]
         file.add((*at, "use"), f"no such file: {entry.use}{did_you_mean(entry.use, known)}")
         return None, None
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -41,8 +40,8 @@ def data_dir(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def toy(toy_home: Path, tmp_path: Path, data_dir: Path) -> Iterator[Project]:
+def toy(toy_home: Path, tmp_path: Path, data_dir: Path) -> Project:
     """A fresh copy of the toy home."""
     home = tmp_path / "home"
     shutil.copytree(toy_home, home)
-    yield Project(home=home, data_dir=data_dir)
+    return Project(home=home, data_dir=data_dir)

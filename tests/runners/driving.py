@@ -39,8 +39,10 @@ def run(project: Project, *arms: ArmSpec, **changed: Any) -> list[CellResult]:
     return run_plan(project, make_plan(project, request(*arms, **changed)))
 
 
-def run_plan(project: Project, plan: Plan, stop: StopFlag | None = None) -> list[CellResult]:
-    runner = SweepRunner(project, plan, Progress(), stop or StopFlag())
+def run_plan(
+    project: Project, plan: Plan, stop: StopFlag | None = None, progress: Progress | None = None
+) -> list[CellResult]:
+    runner = SweepRunner(project, plan, progress or Progress(), stop or StopFlag())
     runner.run()
     return runner.results
 
@@ -56,7 +58,8 @@ def hit_set(project: Project) -> set[tuple[Any, ...]]:
     committed = {
         (row["run_id"], row["task_id"], row["attempt"]) for row in rows(project, "attempts")
     }
-    names = ("task_id", "rank", "item_id", "score", "raw_path", "path", "text_sha256")
+    # Not raw_path: a system answers below the home at hand.
+    names = ("task_id", "rank", "item_id", "score", "path", "text_sha256")
     return {
         tuple(row[name] for name in names)
         for row in rows(project, "hits")

@@ -73,6 +73,30 @@ def no_hits(corpus: CorpusView, query: Query) -> Sequence[RawHit]:
     return ()
 
 
+def gold_answers(setup: Setup) -> Answering:
+    """The `gold` control: each relevant item of a task, told in every way the dataset knows."""
+    from evalake_ingest.controls import load_gold_hits
+
+    by_task = load_gold_hits(setup.project, setup.dataset, setup.edition)
+
+    def answer(corpus: CorpusView, query: Query) -> Sequence[RawHit]:
+        del corpus
+        return [
+            RawHit(
+                item_id=hit.item_id,
+                raw_path=hit.path,
+                start_line=hit.start_line,
+                end_line=hit.end_line,
+                qualified_name=hit.qualified_name,
+                doc_id=hit.doc_id,
+                text=hit.text,
+            )
+            for hit in by_task[query.task_id]
+        ]
+
+    return answer
+
+
 def random_hits(run_seed: int) -> Answering:
     """Distinct items of the corpus, drawn by the task's seed and the run's."""
 
@@ -111,7 +135,13 @@ def _make_random(config: NoConfig, setup: Setup) -> ControlSystem:
     return ControlSystem("random", lambda: random_hits(setup.seed))
 
 
+def _make_gold(config: NoConfig, setup: Setup) -> ControlSystem:
+    del config
+    return ControlSystem("gold", lambda: gold_answers(setup))
+
+
 ADAPTERS = {
+    "gold": Adapter("gold", "Control: answers the gold, scores 1.0", NoConfig, _make_gold),
     "empty": Adapter("empty", "Control: answers nothing, scores 0.0", NoConfig, _make_empty),
     "random": Adapter(
         "random", "Control: distinct items by the task's seed", NoConfig, _make_random

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict
 
 from evalake_runners.adapters.protocol import System
 from evalake_warehouse.errors import UsageError
+from evalake_warehouse.project import Project
 
 
 class Strict(BaseModel):
@@ -34,7 +35,7 @@ class Setup:
     edition: str
     depth: int  # hits asked for by every query of the run
     seed: int
-    lake: Path
+    project: Project
     base_dirs: tuple[Path, ...]  # a configured path is looked up in these, in order
 
     def find(self, path: str) -> Path:

@@ -54,7 +54,7 @@ def show(file: FileArgument, as_json: JsonFlag = False) -> None:
 
     rows: list[dict[str, Any]] = []
     for spec in _arms(file):
-        arm = bind(spec, dataset="", edition="", seed=0, lake=current_project().lake)
+        arm = bind(spec, dataset="", edition="", seed=0, project=current_project())
         rows.append(
             {
                 "arm": arm.label,
@@ -84,11 +84,11 @@ def _arms(file: Path) -> tuple[ArmSpec, ...]:
     from evalake_runners.sweep_file import is_system_file, load_sweep, load_system
     from evalake_runners.yaml_file import read_yaml
 
-    configs = current_project().configs
+    project = current_project()
     content = read_yaml(file).content
     if is_system_file(content):
-        return (load_system(str(content.get("system")), file, configs, depth=None, label=None),)
-    return load_sweep(file, configs).arms
+        return (load_system(str(content.get("system")), file, project, depth=None, label=None),)
+    return load_sweep(file, project).arms
 
 
 def _model(name: str) -> type[BaseModel]:

@@ -168,7 +168,7 @@ def _run(flags: dict[str, Any], *, retry_failed: bool) -> int:
         except KeyboardInterrupt:
             _print_results(runner.results, as_json=flags["as_json"])
             say(
-                "stopped; what was finished is kept\n\nhint: evalake resume, with the same arguments"
+                "stopped; what was finished is kept\n\nhint: evalake resume with the same arguments"
             )
             return ExitCode.INTERRUPTED
     _print_results(runner.results, as_json=flags["as_json"])
@@ -194,7 +194,7 @@ def _request(project: Project, flags: dict[str, Any], *, retry_failed: bool = Fa
     }
     if flags["sweep"] is not None:
         _refuse_with_sweep(flags)
-        loaded = load_sweep(flags["sweep"], project.configs)
+        loaded = load_sweep(flags["sweep"], project)
         sweep = loaded.sweep
         return Request(
             arms=loaded.arms,
@@ -213,7 +213,7 @@ def _request(project: Project, flags: dict[str, Any], *, retry_failed: bool = Fa
             hint="evalake run --system bm25 --dataset starter",
         )
     arm = load_system(
-        flags["system"], flags["config"], project.configs,
+        flags["system"], flags["config"], project,
         depth=flags["depth"], label=flags["label"],
     )  # fmt: skip
     entry = DatasetEntry(
@@ -259,7 +259,7 @@ def _print_results(results: list[CellResult], *, as_json: bool) -> None:
             say(f"{result.cell.arm.label} on {result.cell.dataset.dataset}: {result.message}")
     n_failed = sum(result.n_failed for result in results)
     if n_failed:
-        say(f"{n_failed} tasks failed\n\nhint: evalake resume, with the same arguments")
+        say(f"{n_failed} tasks failed\n\nhint: evalake resume with the same arguments")
 
 
 def _row(result: CellResult) -> dict[str, Any]:

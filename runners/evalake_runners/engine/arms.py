@@ -13,6 +13,7 @@ from evalake_runners.adapters.registry import get_adapter
 from evalake_runners.adapters.setup import Setup, Strict
 from evalake_warehouse.errors import SystemFailedError
 from evalake_warehouse.identity import canonical_json, content_hash
+from evalake_warehouse.project import Project
 
 CONTROLS = frozenset({"gold", "empty", "random"})
 UNKNOWN_VERSION = "unknown"
@@ -63,7 +64,7 @@ def make_system(spec: ArmSpec, setup: Setup) -> System:
     return get_adapter(spec.adapter).make(spec.config, setup)
 
 
-def bind(spec: ArmSpec, *, dataset: str, edition: str, seed: int, lake: Path) -> Arm:
+def bind(spec: ArmSpec, *, dataset: str, edition: str, seed: int, project: Project) -> Arm:
     """Give an arm its dataset and compute its identity.
 
     The arm's hash covers the system, its version, the adapter's version, the effective
@@ -73,7 +74,7 @@ def bind(spec: ArmSpec, *, dataset: str, edition: str, seed: int, lake: Path) ->
     Raises:
         UsageError: the configuration names a file that does not exist.
     """
-    setup = Setup(dataset, edition, spec.depth, seed, lake, spec.base_dirs)
+    setup = Setup(dataset, edition, spec.depth, seed, project, spec.base_dirs)
     system = make_system(spec, setup)
     config = dict(system.public_config())
     files = {name: _sha256(path) for name, path in sorted(system.config_files().items())}

@@ -13,7 +13,7 @@ import duckdb
 
 from evalake_runners.yaml_file import did_you_mean
 from evalake_warehouse.errors import UsageError
-from evalake_warehouse.lake.reader import LakeListing, list_lake, relation_sql
+from evalake_warehouse.lake.reader import LakeListing, list_lake, relation_sql, sql_literal
 
 _RETRIED = ("error", "timeout")
 
@@ -100,17 +100,18 @@ class LakeView:
 
     def tasks(self, dataset: DatasetRow, split: str) -> list[TaskRow]:
         """Tasks of one split, in an order that does not depend on how they were ingested."""
+        edition = sql_literal(dataset.edition)
         chosen = "true"
         if split != "all":
             splits = relation_sql("splits", self._paths("splits", dataset.dataset))
             chosen = (
-                f"task_id in (select task_id from ({splits}) where edition = $1 and split = $2)"
+                f"task_id in (select task_id from ({splits}) "
+                f"where edition = {edition} and split = {sql_literal(split)})"
             )
         rows = self._rows(
             "tasks",
             "select task_id, task_seed, query, query_variants_json, corpus_id, repo, library "
-            f"from t where edition = $1 and {chosen} and $2 = $2 order by task_seed, task_id",
-            [dataset.edition, split],
+            f"from t where edition = {edition} and {chosen} order by task_seed, task_id",
             dataset=dataset.dataset,
         )
         return [
@@ -130,8 +131,8 @@ class LakeView:
         """Names of the splits that the edition has, `all` included."""
         rows = self._rows(
             "splits",
-            "select distinct split from t where edition = $1 order by split",
-            [dataset.edition],
+            f"select distinct split from t where edition = {sql_literal(dataset.edition)} "
+            "order by split",
             dataset=dataset.dataset,
         )
         return [*(row["split"] for row in rows), "all"]
@@ -201,8 +202,8 @@ class LakeView:
 
     def search_seconds(self, arm_hash: str, dataset: str) -> float | None:
         """Mean seconds of one search in earlier runs of an arm on a dataset."""
-        sql = "select distinct run_id from t where arm_hash = $1"
-        runs = [row["run_id"] for row in self._rows("runs", sql, [arm_hash], dataset=dataset)]
+        sql = f"select distinct run_id from t where arm_hash = {sql_literal(arm_hash)}"
+        runs = [row["run_id"] for row in self._rows("runs", sql, dataset=dataset)]
         sql = "select avg(seconds) as mean from t where phase = 'search'"
         rows = self._run_rows("timings", runs, sql) if runs else []
         return rows[0]["mean"] if rows else None
@@ -211,9 +212,9 @@ class LakeView:
         """Seconds that earlier runs took to index each corpus, cache hits left out."""
         rows = self._rows(
             "index_events",
-            "select corpus_id, avg(seconds) as mean from t where ingestion_hash = $1 "
-            "and seconds is not null group by corpus_id",
-            [ingestion_hash],
+            "select corpus_id, avg(seconds) as mean from t "
+            f"where ingestion_hash = {sql_literal(ingestion_hash)} and seconds is not null "
+            "group by corpus_id",
         )
         return {row["corpus_id"]: row["mean"] for row in rows}
 
@@ -232,16 +233,16 @@ class LakeView:
         paths = [
             file.path for run in run_ids for file in by_run.get(run, ()) if file.table == table
         ]
-        return self._query(relation_sql(table, paths), sql, None) if paths else []
+        return self._query(relation_sql(table, paths), sql) if paths else []
 
-    def _rows(
-        self, table: str, sql: str, parameters: list[Any] | None = None, dataset: str | None = None
-    ) -> list[dict[str, Any]]:
+    def _rows(self, table: str, sql: str, dataset: str | None = None) -> list[dict[str, Any]]:
         paths = self._paths(table, dataset)
-        return self._query(relation_sql(table, paths), sql, parameters) if paths else []
+        return self._query(relation_sql(table, paths), sql) if paths else []
 
-    def _query(self, relation: str, sql: str, parameters: list[Any] | None) -> list[dict[str, Any]]:
-        result = self._connection.execute(f"with t as ({relation}) {sql}", parameters)
+    def _query(self, relation: str, sql: str) -> list[dict[str, Any]]:
+        # Literals, not parameters: DuckDB imports pandas, a second where it is installed, to
+        # look at the type of each parameter.
+        result = self._connection.execute(f"with t as ({relation}) {sql}")
         names = [column[0] for column in result.description or []]
         return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 

@@ -71,7 +71,8 @@ class PathResolver:
         if path in self._paths:
             return path
         first, _, rest = path.partition("/")
-        return rest if first not in self._top and rest in self._paths else None
+        is_own_name = first not in self._top and first != ".."
+        return rest if is_own_name and rest in self._paths else None
 
     def _find_module(self, text: str) -> str | None:
         if not _MODULE.match(text):

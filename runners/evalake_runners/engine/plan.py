@@ -183,7 +183,7 @@ def _cells_of(
                 dataset=dataset.dataset,
                 edition=dataset.edition,
                 seed=request.seed,
-                lake=project.lake,
+                project=project,
             )
             cells.append(
                 Cell(

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from evalake_runners.adapters.protocol import (
     Answer,
     CorpusView,
@@ -23,7 +25,7 @@ from evalake_runners.adapters.setup import Setup, Strict
 
 
 class CONFIG(Strict):
-    on: dict[str, str] = {}  # end of a task id -> what goes wrong
+    on: Mapping[str, str] = Field(default_factory=dict)  # end of a task id -> what goes wrong
     everywhere: str = "none"
     index: str = "none"
     opening: str = "none"
@@ -88,7 +90,7 @@ class MisbehavingSearcher:
         pass
 
 
-def misbehave(what: str) -> Any:
+def misbehave(what: str) -> Any:  # noqa: PLR0911, PLR0912 - one line per way to go wrong
     """Do one thing wrong, or return an odd answer."""
     match what:
         case "none":
