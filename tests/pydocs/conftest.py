@@ -106,13 +106,29 @@ def make(tmp_path: Path) -> Make:
     own.mkdir()
 
     def made(name: str = "pydocs-mcp", *, depth: int = 10, **config: Any) -> PydocsSystem:
-        setup = Setup("d", "e", depth, 0, tmp_path / "lake", (own, find_project_dir() / "configs"))
-        adapter = ADAPTERS[name]
-        system = adapter.make(adapter.config_model(**config), setup)
-        assert isinstance(system, PydocsSystem)
-        return system
+        return make_system(own, name, depth=depth, **config)
 
     return made
+
+
+@pytest.fixture(scope="session")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> tuple[CorpusView, Path]:
+    """The shop and a finished lexical index of it, for tests that only search."""
+    folder = tmp_path_factory.mktemp("shop")
+    corpus = write_corpus(folder / "corpus", FILES)
+    make_system(folder).index(corpus, folder / "index")
+    return corpus, folder / "index"
+
+
+def make_system(
+    own: Path, name: str = "pydocs-mcp", *, depth: int = 10, **config: Any
+) -> PydocsSystem:
+    """A system whose configuration may name files in `own` and in the project's configs."""
+    setup = Setup("d", "e", depth, 0, own / "lake", (own, find_project_dir() / "configs"))
+    adapter = ADAPTERS[name]
+    system = adapter.make(adapter.config_model(**config), setup)
+    assert isinstance(system, PydocsSystem)
+    return system
 
 
 def write_corpus(root: Path, files: Mapping[str, str | bytes]) -> CorpusView:

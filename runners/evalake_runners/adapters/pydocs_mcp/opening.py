@@ -11,6 +11,7 @@ from evalake_runners.adapters.pydocs_mcp.llm import LlmClient
 from evalake_runners.adapters.pydocs_mcp.searching import InProcessSearcher
 from evalake_runners.adapters.pydocs_mcp.tokens import require_encoding, use_estimated_tokens
 from evalake_runners.adapters.pydocs_mcp.workspace import Workspace
+from evalake_warehouse.errors import SystemFailedError
 
 if TYPE_CHECKING:
     from pydocs_mcp.retrieval.config import AppConfig
@@ -49,6 +50,12 @@ def _language_model(system: PydocsSystem, runner: asyncio.Runner) -> LlmClient |
     if config is None or not system.pipeline.asks_llm:
         return None
     key = config.api_key_env and os.environ.get(config.api_key_env)
+    if config.api_key_env and not key and not config.dry_run:
+        raise SystemFailedError(
+            f"{config.api_key_env} is not set; a server without keys needs `api_key_env: null`",
+            where="llm",
+            hint=f"export {config.api_key_env}=...",
+        )
     client = LlmClient(config, key, total=system.llm_spent)
     if config.prompt_size == "estimate":
         use_estimated_tokens()

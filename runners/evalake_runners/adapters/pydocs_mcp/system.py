@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -115,17 +114,10 @@ class PydocsSystem:
         llm = self.config.llm
         if llm is None:
             return [Problem(where, "asks a language model; `llm` is not configured")]
-        found = []
-        if llm.api_key_env and not llm.dry_run and not os.environ.get(llm.api_key_env):
-            found.append(
-                Problem(llm.api_key_env, "is not set; `llm.api_key_env: null` needs no key")
-            )
-        if llm.max_cost_usd is not None and None in (
-            llm.usd_per_million_input,
-            llm.usd_per_million_output,
-        ):
-            found.append(Problem("llm.max_cost_usd", "needs both prices per million tokens"))
-        return found
+        prices = (llm.usd_per_million_input, llm.usd_per_million_output)
+        if llm.max_cost_usd is not None and None in prices:
+            return [Problem("llm.max_cost_usd", "needs both prices per million tokens")]
+        return []
 
     def public_config(self) -> Mapping[str, Any]:
         """Every key of the configuration; none of them is a secret."""
@@ -229,5 +221,13 @@ class PydocsSystem:
             "embedding": self.config.embedding and self.config.embedding.model,
             "late_interaction": self.config.late_interaction and self.config.late_interaction.model,
         }
-        folders = {key: model_folder(model) for key, model in named.items() if model}
-        return {key: model_fingerprint(folder) for key, folder in folders.items() if folder}
+        return {key: _identified(model) for key, model in named.items() if model}
+
+
+def _identified(model: str) -> str:
+    """A hosted model is its name. One that is not here is told when an index is built."""
+    try:
+        folder = model_folder(model)
+    except SystemFailedError:
+        return "missing"
+    return model if folder is None else model_fingerprint(folder)
