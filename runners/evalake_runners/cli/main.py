@@ -15,9 +15,11 @@ def gather_commands() -> None:
     """Import every command module; each adds its commands to `app`."""
     from evalake_runners.cli import (
         audit,
+        baseline,
         build,
         cache,
         charts,
+        compare,
         config,
         datasets,
         doctor,
@@ -28,7 +30,20 @@ def gather_commands() -> None:
         sweep,
     )
 
-    _ = (audit, build, cache, charts, config, datasets, doctor, imports, ingest, report)
+    _ = (
+        audit,
+        baseline,
+        build,
+        cache,
+        charts,
+        compare,
+        config,
+        datasets,
+        doctor,
+        imports,
+        ingest,
+        report,
+    )
     _ = (sql, sweep)
 
 
