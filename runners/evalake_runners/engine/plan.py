@@ -173,8 +173,6 @@ def _cells_of(
     if request.limit is not None:
         tasks = tasks[: request.limit]
     family = request.family
-    if family is not None and len(request.datasets) > 1:
-        family = f"{family}.{dataset.dataset}"  # one primary metric and one baseline each
     cells = []
     for spec in request.arms:
         for repeat in range(1, request.repeats + 1):
