@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +14,7 @@ from evalake_warehouse.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from evalake_warehouse.charts import Selection
+    from evalake_warehouse.charts.gallery import Drawn
 
 RunsOption = Annotated[
     list[str] | None,
@@ -80,8 +81,8 @@ def charts(
     Runs of different datasets, splits or tasks never share a panel: several datasets get a
     folder each, and runs named with --run that do not fit together are refused.
     """
-    from evalake_warehouse.charts.gallery import Options, draw
-    from evalake_warehouse.charts.save import FORMATS, save
+    from evalake_warehouse.charts.gallery import Options, check_names, draw, draw_across
+    from evalake_warehouse.charts.save import FORMATS
     from evalake_warehouse.charts.theme import Style
 
     formats = format_ or ["svg"]
@@ -98,7 +99,9 @@ def charts(
         percentile=percentile,
         style=Style(theme="dark" if theme == "dark" else "light"),
     )
-    files: list[dict[str, Any]] = []
+    names = chart or []
+    check_names(names)
+    files: list[dict[str, str]] = []
     with open_selections(
         run or [],
         sweep=sweep,
@@ -111,19 +114,30 @@ def charts(
     ) as selections:
         for selection in selections:
             folder = output if len(selections) == 1 else output / folder_name(selection)
-            for drawn in draw(selection, options, chart or []):
-                if drawn.chart is None:
-                    say(f"skipped {drawn.name}: {drawn.reason}")
-                    continue
-                for kind in formats:
-                    path = save(drawn.chart, folder / f"{drawn.name}.{kind}")
-                    files.append({"chart": drawn.name, "path": str(path)})
+            files += _save_all(draw(selection, options, names), folder, formats)
+        files += _save_all(draw_across(selections, options, names), output, formats)
     if as_json:
         print_json(files)
     else:
         for file in files:
             print(file["path"])
     return ExitCode.OK if files else ExitCode.INCOMPLETE
+
+
+def _save_all(
+    drawings: Iterable[Drawn], folder: Path, formats: Sequence[str]
+) -> list[dict[str, str]]:
+    from evalake_warehouse.charts.save import save
+
+    files = []
+    for drawn in drawings:
+        if drawn.chart is None:
+            say(f"skipped {drawn.name}: {drawn.reason}")
+            continue
+        for kind in formats:
+            path = save(drawn.chart, folder / f"{drawn.name}.{kind}")
+            files.append({"chart": drawn.name, "path": str(path)})
+    return files
 
 
 class open_selections:  # noqa: N801 - used as a function

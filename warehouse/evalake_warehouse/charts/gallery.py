@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from evalake_warehouse.charts.paired import forest
+from evalake_warehouse.charts.breakdown import breakout_heatmap, gold_ranks
+from evalake_warehouse.charts.comparisons import ab_splits, before_after, method_comparison
+from evalake_warehouse.charts.latency import latency_bars, quality_against_cost
+from evalake_warehouse.charts.paired import forest, wins_and_losses
 from evalake_warehouse.charts.scores import score_bars
 from evalake_warehouse.charts.selection import Selection
 from evalake_warehouse.charts.theme import DEFAULT, Style
+from evalake_warehouse.charts.timeline import arm_over_time
 from evalake_warehouse.errors import UsageError
 
 
@@ -21,12 +26,13 @@ class Options:
     title: str | None = None
     phase: str = "search"
     percentile: str = "p50"
+    dimension: str = "qa_type"
     style: Style = DEFAULT
 
-    @property
-    def metric(self) -> str | None:
-        """The first metric asked for."""
-        return self.metrics[0] if self.metrics else None
+    def common(self) -> dict[str, Any]:
+        """Arguments of every chart of one metric."""
+        metric = self.metrics[0] if self.metrics else None
+        return {"metric": metric, "title": self.title, "style": self.style}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +47,32 @@ class Drawn:
 Draw = Callable[[Selection, Options], Any]
 
 CHARTS: Mapping[str, Draw] = {
-    "score_bars": lambda s, o: score_bars(s, metrics=o.metrics, title=o.title, style=o.style),
-    "forest": lambda s, o: forest(s, metric=o.metric, title=o.title, style=o.style),
+    "score_bars": lambda s, o: score_bars(
+        s, metrics=o.metrics or None, title=o.title, style=o.style
+    ),
+    "forest": lambda s, o: forest(s, **o.common()),
+    "wins_and_losses": lambda s, o: wins_and_losses(s, **o.common()),
+    "method_comparison": lambda s, o: method_comparison(
+        s, metrics=o.metrics or None, title=o.title, style=o.style
+    ),
+    "fusion": lambda s, o: before_after(s, kind="fusion", **o.common()),
+    "reranker": lambda s, o: before_after(s, kind="reranker", **o.common()),
+    "structure": lambda s, o: before_after(s, kind="structure", **o.common()),
+    "breakout_heatmap": lambda s, o: breakout_heatmap(s, dimension=o.dimension, **o.common()),
+    "gold_ranks": lambda s, o: gold_ranks(s, title=o.title, style=o.style),
+    "latency_bars": lambda s, o: latency_bars(
+        s, phases=tuple(dict.fromkeys((o.phase, "index"))), title=o.title, style=o.style
+    ),
+    "quality_against_latency": lambda s, o: quality_against_cost(
+        s, phase=o.phase, percentile=o.percentile, **o.common()
+    ),
+    "quality_against_index_time": lambda s, o: quality_against_cost(
+        s, phase="index", percentile=o.percentile, **o.common()
+    ),
+    "arm_over_time": lambda s, o: arm_over_time(s, **o.common()),
 }
+ACROSS_SPLITS = "ab_splits"
+NAMES = (*CHARTS, ACROSS_SPLITS)
 
 
 def draw(selection: Selection, options: Options, names: Sequence[str] = ()) -> Iterator[Drawn]:
@@ -52,12 +81,46 @@ def draw(selection: Selection, options: Options, names: Sequence[str] = ()) -> I
     Raises:
         UsageError: an unknown name, or a chart asked for by name that cannot be drawn.
     """
+    check_names(names)
     for name in names or CHARTS:
-        if name not in CHARTS:
-            raise UsageError(f"no chart {name!r}; there are: {', '.join(CHARTS)}", where="--chart")
-        try:
-            yield Drawn(name, CHARTS[name](selection, options))
-        except UsageError as error:
-            if names:
-                raise
-            yield Drawn(name, None, str(error))
+        if name in CHARTS:
+            yield _attempt(name, partial(CHARTS[name], selection, options), bool(names))
+
+
+def draw_across(
+    selections: Sequence[Selection], options: Options, names: Sequence[str] = ()
+) -> Iterator[Drawn]:
+    """Draw the chart over the splits of each dataset that has at least two."""
+    datasets: dict[tuple[str, str], list[Selection]] = {}
+    for selection in selections:
+        first = selection.runs[0]
+        datasets.setdefault((first.dataset, first.edition), []).append(selection)
+    wanted = ACROSS_SPLITS in names
+    for (dataset, _), group in datasets.items():
+        if wanted or (not names and len(group) > 1):
+            name = ACROSS_SPLITS if len(datasets) == 1 else f"{ACROSS_SPLITS}_{dataset}"
+            yield _attempt(name, partial(ab_splits, group, **options.common()), wanted)
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse chart names that do not exist.
+
+    Raises:
+        UsageError: the first unknown one.
+    """
+    for name in names:
+        if name not in NAMES:
+            raise UsageError(f"no chart {name!r}; there are: {', '.join(NAMES)}", where="--chart")
+
+
+def _attempt(name: str, make: Callable[[], Any], must: bool) -> Drawn:
+    from altair.utils.schemapi import debug_mode
+
+    try:
+        # Checking every part against the schema costs half the time, and tests do it.
+        with debug_mode(False):
+            return Drawn(name, make())
+    except UsageError as error:
+        if must:
+            raise
+        return Drawn(name, None, str(error))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalake_warehouse.charts.palette import INK, MUTED
@@ -21,7 +22,33 @@ def data(rows: Sequence[Row]) -> alt.InlineData:
     """Rows as inline data, so that a chart is complete by itself."""
     import altair as alt
 
-    return alt.InlineData(values=[dict(row) for row in rows])
+    # A tuple, because altair copies lists with all that is in them each time a chart is changed.
+    return alt.InlineData(values=tuple(rows))
+
+
+def spec(**settings: Any) -> dict[str, Any]:
+    """Settings of an axis, a scale or a legend.
+
+    A plain dictionary, because altair copies each of its own objects, unset options and all,
+    every time a chart is changed.
+    """
+    return settings
+
+
+def mark(kind: str, data: alt.InlineData | None = None, **settings: Any) -> Any:
+    """One layer, an `alt.Chart`: a mark, over the common rows or over its own."""
+    import altair as alt
+
+    look: Any = {"type": kind, **settings}
+    return alt.Chart(mark=look) if data is None else alt.Chart(data, mark=look)
+
+
+def at(channel: str, pixels: float) -> Any:
+    """A fixed place in pixels, for the channel `x` or `y`."""
+    import altair as alt
+
+    value: Any = {"x": alt.XValue, "y": alt.YValue}[channel]
+    return value(pixels)
 
 
 def band(style: Style, order: Sequence[str], *, field: str = "label", names: bool = True) -> alt.Y:
@@ -29,26 +56,51 @@ def band(style: Style, order: Sequence[str], *, field: str = "label", names: boo
     import altair as alt
 
     axis = (
-        alt.Axis(title=None, grid=False, labelPadding=8, minExtent=10)
+        spec(title=None, grid=False, labelPadding=8, minExtent=10)
         if names and not style.compact
         else None
     )
-    return alt.Y(f"{field}:N", sort=list(order), axis=axis, scale=alt.Scale(padding=0))
+    return alt.Y(f"{field}:N", sort=list(order), axis=axis, scale=spec(padding=0))
 
 
-def arm_colour(selection: Selection, style: Style, rows: Sequence[Row]) -> alt.Color:
-    """The colour channel over the field `legend`, each arm in its own colour."""
+def arm_colour(
+    selection: Selection, style: Style, rows: Sequence[Row], *, always: bool = False
+) -> alt.Color:
+    """The colour channel, each arm in its own colour, with the full legend.
+
+    Args:
+        always: the legend is the only place that names the arms, so a bare chart keeps it too,
+            with short names.
+    """
     import altair as alt
 
-    shown = list(dict.fromkeys(str(row["legend"]) for row in rows))
-    of_legend = {selection.legends[run.run_id]: run for run in selection.runs}
-    colours = [style.hex(selection.styles[of_legend[text].run_id].colour) for text in shown]
-    hidden = style.bare or len(shown) > MAX_LEGEND_ROWS
+    short = always and style.bare
+    name_of = selection.labels if short else selection.legends
+    field = "label" if short else "legend"
+    shown = list(dict.fromkeys(str(row[field]) for row in rows))
+    run_of = {name: run_id for run_id, name in name_of.items()}
+    colours = [style.hex(selection.styles[run_of[name]].colour) for name in shown]
+    hidden = not always and (style.bare or len(shown) > MAX_LEGEND_ROWS)
     return alt.Color(
-        "legend:N",
+        f"{field}:N",
         sort=shown,
-        scale=alt.Scale(domain=shown, range=colours),
-        legend=None if hidden else alt.Legend(title=None, symbolType="square", symbolSize=70),
+        scale=spec(domain=shown, range=colours),
+        legend=None if hidden else _legend(style, short=short),
+    )
+
+
+def _legend(style: Style, *, short: bool) -> dict[str, Any]:
+
+    columns = 1
+    if short:
+        columns = 2 if style.compact else 4
+    return spec(
+        title=None,
+        symbolType="square",
+        symbolSize=70,
+        symbolOpacity=1,
+        columns=columns,
+        labelLimit=style.width if columns == 1 else max(120, style.width // columns - 24),
     )
 
 
@@ -62,45 +114,73 @@ def bar_size(style: Style) -> float:
     return 9.0 if style.compact else 13.0
 
 
+@dataclass(frozen=True, slots=True)
+class TextColumn:
+    """Written-out values right of the plot, with a heading."""
+
+    field: str
+    characters: int
+    heading: str = ""
+
+
 def words(
-    style: Style, y: alt.Y, columns: Sequence[tuple[str, int]], *, label_field: str = "label"
+    style: Style, y: alt.Y, columns: Sequence[TextColumn], *, label_field: str = "label"
 ) -> list[alt.Chart]:
     """Text beside the marks: written-out values, and in compact style the row's name.
 
-    Args:
-        columns: (field, width in characters) of each text column right of the plot. In compact
-            style only the first is shown, above the mark.
+    In compact style only the first column is shown, above the mark.
     """
+    if style.compact:
+        return _words_above(style, y, columns[:1], label_field)
+    return _words_beside(style, y, columns)
+
+
+def _words_above(
+    style: Style, y: alt.Y, columns: Sequence[TextColumn], label_field: str
+) -> list[alt.Chart]:
     import altair as alt
 
-    ink, muted = style.hex(INK), style.hex(MUTED)
-    if style.compact:
-        lift = -style.row_height * 0.18
-        room = style.width - 8
-        value = columns[0] if columns else None
-        limit = room - (value[1] * _CHAR if value else 0)
-        layers = [
-            alt.Chart()
-            .mark_text(align="left", dy=lift, color=ink, limit=limit, clip=False)
-            .encode(y=y, x=alt.value(0), text=f"{label_field}:N")
-        ]
-        if value:
-            layers.append(
-                alt.Chart()
-                .mark_text(align="right", dy=lift, color=muted, fontSize=11)
-                .encode(y=y, x=alt.value(style.width), text=f"{value[0]}:N")
-            )
-        return layers
-    layers = []
-    place = float(style.width + 10)
-    for number, (name, characters) in enumerate(columns):
-        layers.append(
-            alt.Chart()
-            .mark_text(align="left", color=ink if number == 0 else muted, fontSize=11.5)
-            .encode(y=y, x=alt.value(place), text=f"{name}:N")
-        )
-        place += characters * _CHAR
+    lift = -style.row_height * 0.18
+    taken = columns[0].characters * _CHAR if columns else 0.0
+    name = mark("text", align="left", dy=lift, color=style.hex(INK), limit=style.width - 10 - taken)
+    layers = [name.encode(y=y, x=at("x", 0), text=alt.Text(f"{label_field}:N"))]
+    for column in columns:
+        value = mark("text", align="right", dy=lift, color=style.hex(MUTED), fontSize=11)
+        layers.append(value.encode(y=y, x=at("x", style.width), text=alt.Text(f"{column.field}:N")))
     return layers
+
+
+def _words_beside(style: Style, y: alt.Y, columns: Sequence[TextColumn]) -> list[alt.Chart]:
+    import altair as alt
+
+    layers = []
+    place = float(style.width + 14)
+    for number, column in enumerate(columns):
+        colour = style.hex(INK if number == 0 else MUTED)
+        value = mark("text", align="left", color=colour, fontSize=11.5)
+        layers.append(value.encode(y=y, x=at("x", place), text=alt.Text(f"{column.field}:N")))
+        if column.heading:
+            heading = mark(
+                "text",
+                data=data([{}]),
+                align="left",
+                baseline="bottom",
+                color=style.hex(MUTED),
+                fontSize=11,
+            )
+            layers.append(
+                heading.encode(x=at("x", place), y=at("y", -6), text=alt.TextValue(column.heading))
+            )
+        place += column.characters * _CHAR
+    return layers
+
+
+def titled(chart: Any, text: str) -> Any:
+    """A panel with a small heading of its own."""
+
+    return chart.properties(
+        title=spec(text=text, fontSize=12, fontWeight=600, offset=8, anchor="start")
+    )
 
 
 def frame(style: Style, layers: Sequence[alt.Chart], rows: Sequence[Row], count: int) -> Any:

@@ -16,7 +16,7 @@ def to_svg(chart: Any) -> str:
     """A chart as SVG text."""
     import vl_convert
 
-    svg: str = vl_convert.vegalite_to_svg(chart.to_dict(), vl_version=_VEGA_LITE)
+    svg: str = vl_convert.vegalite_to_svg(chart.to_dict(validate=False), vl_version=_VEGA_LITE)
     return svg
 
 
@@ -69,7 +69,9 @@ def _encode(chart: Any, kind: str) -> bytes:
     if kind == "svg":
         return to_svg(chart).encode()
     if kind == "png":
-        png: bytes = vl_convert.vegalite_to_png(chart.to_dict(), vl_version=_VEGA_LITE, scale=2)
+        png: bytes = vl_convert.vegalite_to_png(
+            chart.to_dict(validate=False), vl_version=_VEGA_LITE, scale=2
+        )
         return png
     if kind == "json":
         return str(chart.to_json(indent=1)).encode()

@@ -15,7 +15,7 @@ from evalake_warehouse.charts.theme import DEFAULT, Style, finish
 if TYPE_CHECKING:
     from evalake_warehouse.charts.theme import AnyChart
 
-READING = "Bar: mean over scored tasks. Line: 95 % interval. Tick: chance."
+READING = "Bar: mean. Line: 95 % interval. Tick: chance."
 
 
 def score_bars(
@@ -35,13 +35,16 @@ def score_bars(
     """
     import altair as alt
 
+    if (not style.compact and metrics is None) or len(metrics or ()) > 1:
+        style = style.at_width(min(style.width, 230))
     chosen = [selection.check_metric(m) for m in metrics] if metrics else headline(selection)
     found = score_rows(selection, chosen)
     order = order_by_score(selection, found, chosen[0])
     parts = []
     for number, metric in enumerate(chosen):
         part = [row for row in found if row["metric"] == metric]
-        parts.append(score_panel(selection, style, part, order, metric, names=number == 0))
+        panel = score_panel(selection, style, part, order, names=number == 0)
+        parts.append(rows.titled(panel, metric) if len(chosen) > 1 else panel)
     joined = alt.vconcat(*parts) if style.compact else alt.hconcat(*parts)
     return finish(joined, selection, style, what=", ".join(chosen), note=READING, title=title)
 
@@ -51,7 +54,6 @@ def score_panel(
     style: Style,
     found: Sequence[rows.Row],
     order: Sequence[str],
-    metric: str,
     *,
     names: bool = True,
 ) -> Any:
@@ -62,22 +64,25 @@ def score_panel(
     offset = rows.mark_offset(style)
     top = max((row["ci_high"] or row["mean"] or 0 for row in found), default=0)
     domain: list[float] = [0, 1] if top > 0.6 else [0, max(0.05, top * 1.08)]
-    axis = alt.Axis(title=metric, tickCount=4, format=".2~f", orient="bottom")
-    x = alt.X("mean:Q", scale=alt.Scale(domain=domain, nice=False), axis=axis)
+    axis = rows.spec(title=None, tickCount=4, format=".2~f")
+    x = alt.X("mean:Q", scale=rows.spec(domain=domain, nice=False), axis=axis)
     thickness = rows.bar_size(style)
     layers = [
-        alt.Chart()
-        .mark_bar(size=thickness, yOffset=offset)
-        .encode(y=y, x=x, color=rows.arm_colour(selection, style, found)),
-        alt.Chart()
-        .mark_rule(color=style.hex(INK), strokeWidth=1.4, yOffset=offset)
-        .encode(y=y, x="ci_low:Q", x2="ci_high:Q"),
-        alt.Chart()
-        .mark_tick(
-            color=style.hex(MUTED), thickness=1.6, size=thickness + 6, yOffset=offset, opacity=1
-        )
-        .encode(y=y, x="chance:Q"),
-        *rows.words(style, y, [("value_text", 21)]),
+        rows.mark("bar", size=thickness, yOffset=offset).encode(
+            y=y, x=x, color=rows.arm_colour(selection, style, found)
+        ),
+        rows.mark("rule", color=style.hex(INK), strokeWidth=1.4, yOffset=offset).encode(
+            y=y, x=alt.X("ci_low:Q"), x2=alt.X2("ci_high:Q")
+        ),
+        rows.mark(
+            "tick",
+            color=style.hex(MUTED),
+            thickness=1.6,
+            size=thickness + 6,
+            yOffset=offset,
+            opacity=1,
+        ).encode(y=y, x=alt.X("chance:Q")),
+        *rows.words(style, y, [rows.TextColumn("value_text", 21)]),
     ]
     return rows.frame(style, layers, found, len(order))
 

@@ -93,6 +93,10 @@ class Selection:
             first.edition,
         )
 
+    def name(self, run: Run) -> str:
+        """Short name of a run, which need not be one of the selection."""
+        return self.labels.get(run.run_id) or shorten(run.arm_label)
+
     def check_metric(self, metric: str) -> str:
         """The metric itself, if a run of this selection has it.
 

@@ -8,15 +8,19 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from evalake_warehouse.charts.comparisons import CHANGE_READING
 from evalake_warehouse.charts.gallery import CHARTS, Options
 from evalake_warehouse.charts.labels import title
-from evalake_warehouse.charts.scores import headline
+from evalake_warehouse.charts.latency import FRONT_READING, LATENCY_READING
+from evalake_warehouse.charts.paired import FOREST_READING, STRIPS_READING
+from evalake_warehouse.charts.scores import READING, headline
 from evalake_warehouse.charts.selection import Selection
 from evalake_warehouse.charts.theme import Style
+from evalake_warehouse.charts.variants import KINDS
 from evalake_warehouse.report import provenance, quality, resources
 from evalake_warehouse.report.figures import WIDE, figure
 from evalake_warehouse.report.leaderboard import leaderboard_table
-from evalake_warehouse.report.tables import Section
+from evalake_warehouse.report.tables import Figure, Section
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +71,18 @@ def _panel(number: int, selection: Selection, figures: bool) -> Panel:
 
 
 def _with_figures(name: str, section: Section, selection: Selection) -> Section:
-    figures = []
-    for place, drawing in enumerate(_drawings(section.name, selection)):
-        draw = partial(_draw, drawing, selection)
-        wide = WIDE if drawing.wide else None
-        figures.append(figure(f"{name}-{section.name}-{place}", drawing.title, draw, wide=wide))
-    return replace(section, figures=[one for one in figures if one is not None])
+    placed: dict[bool, list[Figure]] = {False: [], True: []}
+    for place, drawing in enumerate(_drawings(section, selection)):
+        drawn = figure(
+            f"{name}-{section.name}-{place}",
+            drawing.title,
+            partial(_draw, drawing, selection),
+            wide=WIDE if drawing.wide else None,
+            note=drawing.note,
+        )
+        if drawn is not None:
+            placed[drawing.after].append(drawn)
+    return replace(section, figures=placed[False], more_figures=placed[True])
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +93,50 @@ class Drawing:
     title: str
     metrics: Sequence[str] = ()
     wide: bool = True
+    note: str = ""
+    dimension: str = ""
+    after: bool = False  # below the tables of its section
 
 
 def _draw(drawing: Drawing, selection: Selection, style: Style) -> Any:
-    return CHARTS[drawing.chart](selection, Options(metrics=drawing.metrics, style=style))
+    options = Options(metrics=drawing.metrics, dimension=drawing.dimension, style=style)
+    return CHARTS[drawing.chart](selection, options)
 
 
-def _drawings(section: str, selection: Selection) -> list[Drawing]:
+def _drawings(section: Section, selection: Selection) -> list[Drawing]:
     metric = selection.primary_metric
-    if section == "leaderboard":
-        return [Drawing("score_bars", name, [name], wide=False) for name in headline(selection)]
-    if section == "paired":
-        return [Drawing("forest", f"Difference in {metric}")]
+    if section.name == "leaderboard":
+        return [
+            *[
+                Drawing("score_bars", name, [name], wide=False, note=READING, after=True)
+                for name in headline(selection)
+            ],
+            Drawing("gold_ranks", "Rank of the first relevant hit", after=True),
+            Drawing("arm_over_time", f"{metric} over time", after=True),
+        ]
+    if section.name == "paired":
+        return [
+            Drawing("forest", f"Difference in {metric}", note=FOREST_READING),
+            Drawing("wins_and_losses", "Wins and losses per task", note=STRIPS_READING, after=True),
+            *[
+                Drawing(name, kind.name, wide=False, note=CHANGE_READING, after=True)
+                for name, kind in KINDS.items()
+            ],
+        ]
+    if section.name == "breakouts" and any(t.name == "by qa_type" for t in section.tables):
+        return [Drawing("breakout_heatmap", f"{metric} by qa_type", dimension="qa_type")]
+    if section.name == "latency":
+        return [
+            Drawing("latency_bars", "Time per arm", note=LATENCY_READING),
+            *[
+                Drawing(
+                    f"quality_against_{name}",
+                    f"{metric} against {what} time",
+                    wide=False,
+                    note=FRONT_READING,
+                    after=True,
+                )
+                for name, what in (("latency", "search"), ("index_time", "index"))
+            ],
+        ]
     return []

@@ -12,7 +12,7 @@ from evalake_warehouse.charts.theme import Style
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.report.tables import Figure
 
-WIDE = Style(width=420, bare=True)
+WIDE = Style(width=520, bare=True)
 NARROW = Style(width=310, compact=True, bare=True)
 _KNOWN = {colour.light for colour in EVERY_COLOUR}
 _COLOUR = re.compile(r'"(#[0-9a-f]{6})"')
@@ -21,15 +21,24 @@ _SIZE = re.compile(r'^<svg([^>]*?) width="([\d.]+)" height="([\d.]+)"')
 
 
 def figure(
-    name: str, title: str, draw: Callable[[Style], Any], *, wide: Style | None = WIDE
+    name: str,
+    title: str,
+    draw: Callable[[Style], Any],
+    *,
+    wide: Style | None = WIDE,
+    note: str = "",
 ) -> Figure | None:
     """A chart in both layouts, or in the narrow one only; None where there is nothing to draw."""
+    from altair.utils.schemapi import debug_mode
+
     try:
-        narrow = themed(to_svg(draw(NARROW)), f"{name}-n", title)
-        broad = None if wide is None else themed(to_svg(draw(wide)), f"{name}-w", title)
+        # Checking every part against the schema costs half the time, and tests do it.
+        with debug_mode(False):
+            narrow = themed(to_svg(draw(NARROW)), f"{name}-n", title)
+            broad = None if wide is None else themed(to_svg(draw(wide)), f"{name}-w", title)
     except UsageError:
         return None
-    return Figure(name, title, broad, narrow)
+    return Figure(name, title, broad, narrow, note)
 
 
 def themed(svg: str, prefix: str, title: str) -> str:

@@ -16,9 +16,9 @@ METRICS = ("success@1", "success@5", "success@10", "mrr", "ndcg@10")
 def leaderboard(selection: Selection) -> list[dict[str, Any]]:
     """Raw rows, best first; an arm without a score comes last and has no rank.
 
-    Keys: rank, arm, run_id, arm_hash, system, role, n_scored, n_tasks, primary_metric,
-    mean, ci_low, ci_high, chance, each of `METRICS`, p50_s, n_failed, partial. A run that has only part of
-    the tasks stands at the end, marked `partial`, without a rank.
+    Keys: rank, arm, run_id, arm_hash, system, role, n_scored, n_tasks, primary_metric, mean,
+    ci_low, ci_high, chance, each of `METRICS`, p50_s, n_failed, partial. A run with part of the
+    tasks only stands at the end, marked `partial`, without a rank.
     """
     left_out = {item.run.run_id: item.reason for item in selection.left_out}
     runs = [*selection.runs, *(item.run for item in selection.left_out)]

@@ -12,6 +12,13 @@ from evalake_warehouse.charts.selection import Selection
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.report.tables import Column, Section, Table, arm_column, count, number, text
 
+_SUSPECT = {
+    "nothing_attempted": "nothing was attempted",
+    "all_failed": "every task failed",
+    "all_empty": "every answer was empty",
+    "all_zero": "every score is 0",
+}
+
 
 def comparisons(selection: Selection, metric: str | None = None) -> list[dict[str, Any]]:
     """Paired rows against the baseline on a metric, best first; none without a baseline."""
@@ -34,11 +41,15 @@ def verdict(selection: Selection) -> Section:
     if selection.baseline is None:
         lines.append("No run has the role of a baseline, so nothing is concluded.")
     elif not found:
-        name = selection.labels[selection.baseline.run_id]
+        name = selection.name(selection.baseline)
         lines.append(f"Nothing was compared with {name} on {metric}, so nothing is concluded.")
-    lines += [_sentence(row, selection.labels[row["baseline_run_id"]], metric) for row in found]
-    lines += warnings(selection)
-    return Section("verdict", "Verdict", text=lines)
+    tones = ["insufficient"] * len(lines)
+    lines += [_sentence(row, selection, metric) for row in found]
+    tones += [row["verdict"] or "insufficient" for row in found]
+    cautions = warnings(selection)
+    return Section(
+        "verdict", "Verdict", text=[*lines, *cautions], tones=[*tones, *["warning"] * len(cautions)]
+    )
 
 
 def warnings(selection: Selection) -> list[str]:
@@ -46,9 +57,8 @@ def warnings(selection: Selection) -> list[str]:
     lines = []
     for row in completeness_rows(selection):
         if row["suspect"]:
-            lines.append(
-                f"{row['arm']} is suspect: all of its scores are 0, or all of its answers empty."
-            )
+            reason = _SUSPECT.get(row.get("suspect_reason") or "", "no result to rely on")
+            lines.append(f"{row['arm']} is suspect: {reason}.")
         if row["n_failed"]:
             lines.append(
                 f"{row['arm']} failed or did not attempt {row['n_failed']} of "
@@ -61,16 +71,21 @@ def warnings(selection: Selection) -> list[str]:
     return lines
 
 
-def _sentence(row: Mapping[str, Any], baseline: str, metric: str) -> str:
+def _sentence(row: Mapping[str, Any], selection: Selection, metric: str) -> str:
+    baseline = selection.name(selection.baseline) if selection.baseline else "the baseline"
     shown = difference(row["mean_diff"], row["diff_low"], row["diff_high"])
     evidence = f"{shown} {metric} on {row['n_pairs']} common tasks, {p_value(row['p_holm'])}"
     arm = row["arm"]
-    return {
+    sentence = {
         "better": f"{arm} is better than {baseline}: {evidence}.",
         "worse": f"{arm} is worse than {baseline}: {evidence}.",
         "no_difference": f"{arm} and {baseline} do not differ by more than the declared margin: "
         f"{evidence}.",
     }.get(row["verdict"], f"{arm} against {baseline} is not settled: {evidence}.")
+    # Figures stay whole where a line breaks.
+    for part in (shown, p_value(row["p_holm"])):
+        sentence = sentence.replace(part, part.replace(" ", "\u00a0"))
+    return sentence
 
 
 def completeness_rows(selection: Selection) -> list[dict[str, Any]]:
@@ -128,7 +143,7 @@ def paired(selection: Selection) -> Section:
             )
     text_lines = []
     if selection.baseline is not None and tables:
-        name = selection.labels[selection.baseline.run_id]
+        name = selection.name(selection.baseline)
         text_lines = [
             f"Candidate minus {name}, on tasks that both answered. Intervals are 95 % paired "
             "bootstrap; p is adjusted for the family after Holm; the smallest difference that the "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from evalake_warehouse.charts.labels import DASH, MINUS
@@ -44,17 +44,23 @@ class Figure:
     title: str
     wide: str | None
     narrow: str
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One part of a report, in reading order: text, figures, tables."""
+    """One part of a report, in reading order: text, figures, tables, further figures.
+
+    `tones` goes with `text`, a word per line: a verdict, `warning`, or nothing.
+    """
 
     name: str
     title: str
     text: Sequence[str] = ()
+    tones: Sequence[str] = ()
+    figures: Sequence[Figure] = ()
     tables: Sequence[Table] = ()
-    figures: Sequence[Figure] = field(default=())
+    more_figures: Sequence[Figure] = ()
 
 
 def text(key: str, title: str | None = None, *, kind: Any = "plain") -> Column:
