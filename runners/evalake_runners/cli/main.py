@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-import click
+from typer.exceptions import Abort, TyperException
 
 from evalake_runners.cli.app import app
 from evalake_runners.cli.output import print_error, say
@@ -53,20 +53,33 @@ def run_cli(arguments: list[str] | None = None) -> int:
     """
     gather_commands()
     try:
-        result = app(args=arguments, standalone_mode=False)
-    except click.ClickException as error:
-        error.show(file=sys.stderr)
+        result = app(args=arguments, prog_name="evalake", standalone_mode=False)
+    except TyperException as error:
+        _print_usage_error(error)
         return ExitCode.USAGE
     except EvalakeError as error:
         print_error(error)
         return error.exit_code
-    except (KeyboardInterrupt, click.exceptions.Abort):
+    except (KeyboardInterrupt, Abort):
         say("interrupted")
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()
         return ExitCode.OK
     return result if isinstance(result, int) else ExitCode.OK
+
+
+def _print_usage_error(error: TyperException) -> None:
+    """A wrong flag or argument, in the form of all our errors."""
+    # A class of typer's own that it does not export: it has no other public name for these.
+    message = error.format_message() if hasattr(error, "format_message") else str(error)
+    if message.startswith("Usage:"):  # nothing was wrong but that nothing was asked for
+        say(message)
+        return
+    say(f"error: {message.rstrip('.')}")
+    context = getattr(error, "ctx", None)
+    if context is not None:
+        say(f"\nhint: {context.command_path} --help")
 
 
 def main() -> None:
