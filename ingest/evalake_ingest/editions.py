@@ -96,8 +96,10 @@ def _account(loaded: Loaded, tasks: list[Task], drops: list[Drop]) -> None:
     reasons = Counter(drop.reason for drop in drops)
     told = ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
     if not tasks:
+        example = next((f"; {drop.evidence}" for drop in drops if drop.evidence), "")
         raise DatasetError(
-            f"no task was kept of {loaded.rows_read} rows read ({told or 'the source is empty'})",
+            f"no task was kept of {loaded.rows_read} rows read "
+            f"({told or 'the source is empty'}{example})",
             where=loaded.info.name,
         )
     kept_rows = {task.source_row or task.task_id for task in tasks}

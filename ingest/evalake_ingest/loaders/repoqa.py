@@ -16,6 +16,7 @@ from typing import Any
 
 from evalake_ingest.corpora.sources import MemorySource
 from evalake_ingest.corpora.symbols import Symbol, module_name, package_dirs, read_symbols
+from evalake_ingest.download import find_local
 from evalake_ingest.originals import Original, find_originals
 from evalake_ingest.records import (
     CorpusSource,
@@ -28,6 +29,7 @@ from evalake_ingest.records import (
     Qrel,
     Task,
 )
+from evalake_ingest.selection import check_repos, select_repo
 from evalake_warehouse.errors import DatasetError
 from evalake_warehouse.relevance.fingerprint import fingerprint_text
 
@@ -37,8 +39,13 @@ RELEASE = Original(
     sha256="c050a2ad90a7df89d9dc1f1c3b3b20683edd20a56293b35fcaae43dec115d681",
     url="https://github.com/evalplus/repoqa_release/releases/download/"
     f"{REVISION}/repoqa-{REVISION}.json.gz",
+    paths=(f"repoqa/repoqa-{REVISION}.json.gz",),
 )
-_PART = f"repoqa-{REVISION}.partial-python.json.gz"
+_PART = Original(
+    name=f"repoqa-{REVISION}.partial-python.json.gz",
+    sha256=None,
+    paths=(f"repoqa/repoqa-{REVISION}.partial-python.json.gz",),
+)
 
 _CAVEATS = (
     "Descriptions were written by a language model from the function: their words are closer to "
@@ -57,6 +64,7 @@ class RepoQA:
     def load(self, options: LoadOptions) -> Loaded:
         """Read the release, or a partial copy of it named `*.partial-python.json.gz`."""
         release = read_release(options)
+        check_repos(options.repos, [row["repo"] for row in release.languages.get("python", [])])
         reader = _Reader(release.languages, options.repos)
         caveats = (*_CAVEATS, _PARTIAL) if release.is_partial else _CAVEATS
         info = DatasetInfo(
@@ -98,9 +106,10 @@ def read_release(options: LoadOptions) -> Release:
         DatasetError: missing, of another hash, truncated, or of another schema.
     """
     original, pin = RELEASE, REVISION
-    is_partial = options.source_dir is not None and (options.source_dir / _PART).is_file()
+    folder = options.source_dir
+    is_partial = folder is not None and find_local(folder, _PART.places) is not None
     if is_partial:
-        original, pin = Original(_PART, sha256=None), f"{REVISION}-partial"
+        original, pin = _PART, f"{REVISION}-partial"
     found = find_originals([original], options, pin=pin, dataset="repoqa")
     revision = f"{found.revision}+sha256:{found.sha256s[0][:16]}" if is_partial else found.revision
     return Release(_parse(found.paths[0]), revision, found.sha256s[0], is_partial)
@@ -154,7 +163,7 @@ class _Reader:
             for row in rows:
                 for number, needle in enumerate(row["needles"]):
                     source_row = f"{language}/{row['repo']}/needles/{number}"
-                    if language != "python" or not _selected(row["repo"], self.repos):
+                    if language != "python" or not select_repo(row["repo"], self.repos):
                         self.drops.append(Drop(source_row, "not_selected", evidence=language))
                     elif task := self._task(row, needle, source_row):
                         yield task
@@ -218,7 +227,3 @@ def file_symbols(row: Mapping[str, Any], path: str) -> tuple[Symbol, ...]:
     """Definitions of one file of a repository row."""
     module = module_name(path, package_dirs(row["content"]))
     return read_symbols(path, row["content"][path].encode(), module=module).symbols
-
-
-def _selected(repo: str, wanted: tuple[str, ...]) -> bool:
-    return not wanted or repo in wanted or repo.rpartition("/")[2] in wanted

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from evalake_ingest.citations import Citation, CitedPaths, Resolution, find_citations
+from evalake_ingest.citations import CitedPaths
+from evalake_ingest.cited_gold import cite_files, question_type
 from evalake_ingest.corpora.clones import Missing, Pin, open_repositories
 from evalake_ingest.corpora.sources import source_paths
 from evalake_ingest.imports.schema import read_lines
@@ -19,13 +19,11 @@ from evalake_ingest.records import (
     DatasetInfo,
     Drop,
     DropReason,
-    GoldItem,
     Loaded,
     LoadOptions,
-    Qrel,
     Task,
 )
-from evalake_warehouse.errors import UsageError
+from evalake_ingest.selection import check_repos, select_repo
 
 _SOURCE = "https://github.com/peng-weihan/SWE-QA-Bench"
 _RAW = "https://raw.githubusercontent.com/peng-weihan/SWE-QA-Bench"
@@ -53,7 +51,11 @@ class SweQA:
                 name=f"{name}.jsonl",
                 sha256=FILE_SHA256S[name],
                 url=f"{_RAW}/{REVISION}/Benchmark/{name}.jsonl",
-                paths=(f"data/{name}.jsonl", f"Benchmark/{name}.jsonl"),
+                paths=(
+                    f"data/{name}.jsonl",
+                    f"Benchmark/{name}.jsonl",
+                    f"swe-qa/data/{name}.jsonl",
+                ),
             )
             for name in PINS
         ]
@@ -121,7 +123,7 @@ class _Reader:
                         task_id=task_id,
                         kind="question",
                         query=row.question.strip(),
-                        corpus=pin.repo,
+                        corpus=pin.corpus_name,
                         gold=cited.gold,
                         repo=pin.repo,
                         qa_type=question_type(row.question),
@@ -130,86 +132,9 @@ class _Reader:
                     )
 
 
-@dataclass(frozen=True)
-class CitedFiles:
-    """File gold of one answer, and the citations that came to nothing."""
-
-    gold: tuple[GoldItem, ...]
-    lost: tuple[tuple[Citation, Resolution], ...]
-    found: tuple[tuple[Citation, str], ...]
-    is_null: bool = False
-
-    def drops(self, source_row: str, task_id: str) -> Iterator[Drop]:
-        """Ambiguous names of a kept row, one by one; of a row without gold, why it has none."""
-        ambiguous = [one for one, meant in self.lost if meant.status == "ambiguous"]
-        if self.gold:
-            seen = dict.fromkeys(one.path for one in ambiguous)
-            yield from (Drop(source_row, "ambiguous_basename", task_id, path) for path in seen)
-        elif self.is_null:
-            yield Drop(source_row, "null_answer", task_id)
-        elif not self.lost:
-            yield Drop(source_row, "no_citation", task_id)
-        else:
-            reason: DropReason = "ambiguous_basename" if ambiguous else "unresolved_citation"
-            told = ", ".join(dict.fromkeys(one.path for one, _ in self.lost))
-            yield Drop(source_row, reason, task_id, told)
-
-
-def cite_files(answer: str | None, paths: CitedPaths) -> CitedFiles:
-    """File-level gold from the files that an answer cites."""
-    if answer is None or not answer.strip():
-        return CitedFiles((), (), (), is_null=True)
-    resolved = [(one, paths.resolve(one.path)) for one in find_citations(answer)]
-    found = [(one, meant.path) for one, meant in resolved if meant.path is not None]
-    first: dict[str, Citation] = {}
-    for one, path in found:
-        first.setdefault(path, one)
-    gold = tuple(
-        GoldItem(
-            gold_id=path,
-            level="file",
-            qrels=(Qrel("file", path=path),),
-            truth_method="cited in the answer",
-            evidence=one.written,
-        )
-        for path, one in sorted(first.items())
-    )
-    # A bare name that the same answer also gives in full is no loss.
-    known = {path.rpartition("/")[2] for path in first}
-    lost = tuple(
-        (one, meant)
-        for one, meant in resolved
-        if meant.path is None and one.path.rpartition("/")[2] not in known
-    )
-    return CitedFiles(gold, lost, tuple(found))
-
-
-def question_type(text: str) -> str | None:
-    """what, where, how or why: by the first word."""
-    first = text.split(maxsplit=1)[0].strip("\"'*`:,").lower() if text.strip() else ""
-    return first if first in {"what", "where", "how", "why"} else None
-
-
-def select_repo(repo: str, wanted: Sequence[str]) -> bool:
-    """Whether --repo, if given, names a repository by its short or full name."""
-    return not wanted or repo in wanted or repo.rpartition("/")[2] in wanted
-
-
-def check_repos(wanted: Sequence[str], repos: Sequence[str]) -> None:
-    """Refuse --repo values that no repository of the dataset has.
-
-    Raises:
-        UsageError: with the names that there are.
-    """
-    unknown = [name for name in wanted if not any(select_repo(repo, [name]) for repo in repos)]
-    if unknown:
-        there = ", ".join(sorted({repo.rpartition("/")[2] for repo in repos}))
-        raise UsageError(f"no repository {', '.join(unknown)}; there are: {there}", where="--repo")
-
-
 def _task_id(name: str, number: int) -> str:
     return f"{name}-{number:03d}"
 
 
 def _source_row(name: str, number: int) -> str:
-    return f"{Path(name).name}.jsonl:{number}"
+    return f"{name}.jsonl:{number}"
