@@ -51,7 +51,7 @@ def write_run(
     failing: float = 0.0,
     dataset: str = "toy",
 ) -> RunWriter:
-    rng = random.Random(label)
+    rng = random.Random(label)  # noqa: S311 - test data
     run = RunWriter(home, edition, arm_label=label, dataset=dataset)
     run.event("started", n_tasks=len(TASKS), role=role, **FAMILY)
     lists: dict[str, Any] = {}
@@ -357,7 +357,8 @@ def test_runs_added_later_change_no_number_of_the_others(
             return rows(
                 connection,
                 f"select {columns} from fct_run_metrics "
-                f"where list_contains({list(built['runs'].values())}, run_id) order by run_id, metric",
+                f"where list_contains({list(built['runs'].values())}, run_id) "
+                "order by run_id, metric",
             )
 
     before = numbers()

@@ -122,7 +122,7 @@ def test_a_thread_more_or_less_changes_no_bit() -> None:
         "from evalake_warehouse.statistics.intervals import *;"
         "rows = np.random.default_rng(1).random((64, 500));"
         "found = compute_intervals(series_of(rows), Settings(), paired=True, clustered=False);"
-        "print(found.ci_low.tobytes().hex(), found.ci_high.tobytes().hex(), found.sign_flip_p.tobytes().hex())"
+        "print(*(x.tobytes().hex() for x in (found.ci_low, found.ci_high, found.sign_flip_p)))"
     )
     digests = set()
     for threads in ("1", "2"):

@@ -73,6 +73,7 @@ def compare(
                 "baseline": _as_record(result.baseline),
                 "candidate": _as_record(result.candidate),
                 "primary_metric": result.primary_metric,
+                "summary": _summary(result),
                 "tests": result.tests,
                 "flipped": result.flipped,
             }
@@ -80,6 +81,7 @@ def compare(
         return
     say(f"baseline   {result.baseline}\ncandidate  {result.candidate}\n")
     print_rows([{name: row[key] for key, name in _COLUMNS.items()} for row in _shown(result)])
+    say(f"\n{_summary(result)}")
     if result.flipped:
         lost = sum(row["direction"] == "lost" for row in result.flipped)
         say(f"\n{result.primary_metric}: {lost} tasks lost, {len(result.flipped) - lost} gained")
@@ -201,6 +203,16 @@ def _shown(result: Comparison) -> list[dict[str, Any]]:
             and row["n_pairs"] > 0
         )
     ]
+
+
+def _summary(result: Comparison) -> str:
+    from evalake_warehouse.verdicts import verdict_sentence
+
+    return verdict_sentence(
+        result.test(result.primary_metric),
+        margin=float(result.variables["margin"]),
+        min_pairs=int(result.variables["min_pairs"]),
+    )
 
 
 def _as_record(run: Run) -> dict[str, Any]:

@@ -1,0 +1,66 @@
+"""Verdicts in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evalake_warehouse.gate import judge
+from evalake_warehouse.verdicts import verdict_sentence
+
+TEST: dict[str, Any] = {
+    "metric": "success@5", "n_pairs": 100, "candidate_mean": 0.61, "baseline_mean": 0.5,
+    "only_candidate": 17, "only_baseline": 6, "mean_diff": 0.11, "diff_low": 0.02,
+    "diff_high": 0.2, "test": "mcnemar_midp", "p_value": 0.0224, "p_holm": 0.0448, "n_tests": 2,
+    "mde": 0.133, "verdict": "better", "n_candidate_failed": 0, "n_baseline_failed": 0,
+    "n_baseline_scored": 100,
+}  # fmt: skip
+
+
+def sentence(**changes: Any) -> str:
+    return verdict_sentence(TEST | changes, margin=0.02, min_pairs=10)
+
+
+def test_a_verdict_names_scores_tasks_interval_p_and_what_it_is_adjusted_for() -> None:
+    assert sentence() == (
+        "success@5: 0.610 against 0.500 on 100 common tasks, 17 better and 6 worse; difference "
+        "+0.110 [+0.020, +0.200], McNemar mid-p 0.045, adjusted for 2 candidates. "
+        "The candidate is better."
+    )
+
+
+def test_an_insufficient_verdict_says_what_could_have_been_seen() -> None:
+    found = sentence(verdict="insufficient", p_holm=0.3)
+    assert "none is ruled out" in found
+    assert "difference of 0.13 or more" in found
+
+
+def test_no_common_task_and_too_few_say_so() -> None:
+    assert "share no scored task" in sentence(n_pairs=0)
+    assert "9 tasks allow no verdict; at least 10 are needed" in sentence(n_pairs=9)
+
+
+@pytest.mark.parametrize(
+    ("changes", "outcome", "code"),
+    [
+        ({}, "holds", 0),
+        ({"diff_high": -0.01}, "regression", 1),
+        ({"diff_high": -0.01, "n_candidate_failed": 3}, "regression", 1),
+        ({"n_candidate_failed": 1}, "inconclusive", 3),
+        ({"n_candidate_failed": 1, "n_baseline_failed": 1}, "holds", 0),
+        ({"n_pairs": 9, "diff_high": -0.5}, "inconclusive", 3),
+        ({"n_pairs": 99}, "inconclusive", 3),  # the candidate lacks one of the baseline's tasks
+        ({"diff_high": 0.0}, "holds", 0),
+    ],
+)
+def test_one_rule_gives_word_and_exit_code(
+    changes: dict[str, Any], outcome: str, code: int
+) -> None:
+    verdict = judge(TEST | changes, max_drop=0.0, min_pairs=10)
+    assert (verdict.outcome, int(verdict.exit_code)) == (outcome, code)
+
+
+def test_an_allowed_drop_is_allowed_only_as_far_as_the_interval_shows() -> None:
+    assert judge(TEST | {"diff_high": -0.04}, max_drop=0.05, min_pairs=10).outcome == "holds"
+    assert judge(TEST | {"diff_high": -0.06}, max_drop=0.05, min_pairs=10).outcome == "regression"

@@ -1,0 +1,55 @@
+"""A paired comparison in words: what was seen, how sure, and what so few tasks could have shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_TESTS = {"mcnemar_midp": "McNemar mid-p", "sign_flip": "sign-flip p"}
+
+
+def verdict_sentence(test: Mapping[str, Any], *, margin: float, min_pairs: int) -> str:
+    """One sentence or two about a row of `fct_paired_tests`, fit to stand in a review.
+
+    Args:
+        test: a row of `fct_paired_tests`, or of what `compare_runs` gives.
+        margin: differences inside it count as none, in metric points.
+        min_pairs: fewer common tasks allow no verdict.
+    """
+    n_pairs = test["n_pairs"]
+    if n_pairs == 0:
+        return f"{test['metric']}: the runs share no scored task, so nothing can be said."
+    seen = (
+        f"{test['metric']}: {test['candidate_mean']:.3f} against {test['baseline_mean']:.3f} on "
+        f"{n_pairs} common tasks, {test['only_candidate']} better and {test['only_baseline']} worse"
+    )
+    if n_pairs < min_pairs:
+        return f"{seen}. {n_pairs} tasks allow no verdict; at least {min_pairs} are needed."
+    adjusted = test.get("p_holm")
+    p = test["p_value"] if adjusted is None else adjusted
+    holm = f", adjusted for {test['n_tests']} candidates" if test.get("n_tests", 1) > 1 else ""
+    interval = (
+        f"difference {test['mean_diff']:+.3f} [{test['diff_low']:+.3f}, {test['diff_high']:+.3f}]"
+    )
+    measured = f"{seen}; {interval}, {_TESTS[test['test']]} {_p_text(p)}{holm}"
+    return f"{measured}. {_conclusion(test, margin)}"
+
+
+def _conclusion(test: Mapping[str, Any], margin: float) -> str:
+    match test["verdict"]:
+        case "better":
+            return "The candidate is better."
+        case "worse":
+            return "The candidate is worse."
+        case "no_difference":
+            return f"Any difference is smaller than {margin:g}."
+    if test["mde"] is None:
+        return "No task differs, and so few tasks cannot rule a difference out."
+    return (
+        f"No difference is shown, and none is ruled out: with {test['n_pairs']} such tasks only a "
+        f"true difference of {test['mde']:.2f} or more would be found four times in five."
+    )
+
+
+def _p_text(p: float) -> str:
+    return f"{p:.3f}" if p >= 0.001 else "below 0.001"
