@@ -48,4 +48,5 @@ def use_word_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
         return WordVectors()
 
     monkeypatch.setattr("pydocs_mcp.extraction.strategies.embedders.build_embedder", build)
-    monkeypatch.setattr("pydocs_mcp.retrieval.factories.build_query_embedder", build)
+    for name in ("build_query_embedder", "build_embedder"):  # its name differs between versions
+        monkeypatch.setattr(f"pydocs_mcp.retrieval.factories.{name}", build, raising=False)

@@ -32,7 +32,7 @@ def open_in_process(
     context = build_retrieval_context(
         workspace.database,
         settings,
-        embedder=_query_embedder(settings) if has_vectors else _Absent("embedder"),
+        embedder=None if has_vectors else _Absent("embedder"),  # None: it builds the configured one
         llm_client=llm or _Absent("language model"),
     )
     return InProcessSearcher(
@@ -64,12 +64,6 @@ def _language_model(system: PydocsSystem, runner: asyncio.Runner) -> LlmClient |
     if not config.dry_run:
         runner.run(client.preflight())
     return client
-
-
-def _query_embedder(settings: AppConfig) -> Any:
-    from pydocs_mcp.retrieval.factories import build_query_embedder
-
-    return build_query_embedder(settings.embedding)
 
 
 class _Absent:

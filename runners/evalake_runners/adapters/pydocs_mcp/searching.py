@@ -45,8 +45,8 @@ class InProcessSearcher:
         if self.llm is not None:
             self.llm.begin()
         # A composite is one item of many hits: its depth says nothing about how many it is made of.
-        limit = None if self.is_composite else query.depth
-        asked = SearchQuery(terms=query.text, max_results=limit)
+        limit = {} if self.is_composite else {"max_results": query.depth}
+        asked = SearchQuery(terms=query.text, **limit)
         state = self.runner.run(self.pipeline.run(asked))
         if self.is_composite:
             hits = _composite_hits(state)

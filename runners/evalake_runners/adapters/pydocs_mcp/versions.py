@@ -20,7 +20,7 @@ _API = {
     "pydocs_mcp.extraction.strategies.embedders": ("build_embedder", "build_multi_vector_embedder"),
     "pydocs_mcp.models": ("Chunk", "Package", "PackageOrigin", "SearchQuery"),
     "pydocs_mcp.retrieval.config": ("AppConfig",),
-    "pydocs_mcp.retrieval.factories": ("build_query_embedder", "build_retrieval_context"),
+    "pydocs_mcp.retrieval.factories": ("build_retrieval_context",),
     "pydocs_mcp.retrieval.pipeline": ("CodeRetrieverPipeline",),
     "pydocs_mcp.storage.factories": ("build_composite_uow_factory", "build_connection_provider"),
     "pydocs_mcp.storage.search_backend": ("build_search_backend",),
