@@ -18,8 +18,16 @@ tasks as (
     select * from {{ ref('dim_tasks') }}
 ),
 
-task_levels as (
-    select * from {{ ref('int_task_levels') }}
+gold as (
+    select
+        dataset,
+        edition,
+        task_id,
+        count(*) as n_relevant,
+        sum(grade) as total_grade
+    from {{ ref('stg_gold') }}
+    where is_relevant and level = 'file'
+    group by dataset, edition, task_id
 ),
 
 ideal as (
@@ -43,8 +51,8 @@ asked as (
         task_metrics.cutoff,
         corpora.n_files,
         least(coalesce(task_metrics.cutoff, runs.depth), corpora.n_files) as n_drawn,
-        least(task_levels.n_relevant, corpora.n_files) as n_relevant,
-        list_sum(task_levels.ideal_grades) as total_grade,
+        least(gold.n_relevant, corpora.n_files) as n_relevant,
+        gold.total_grade,
         ideal.ideal_dcg
     from task_metrics
     inner join runs on task_metrics.run_id = runs.run_id
@@ -52,11 +60,10 @@ asked as (
         on runs.dataset = tasks.dataset
         and runs.edition = tasks.edition
         and task_metrics.task_id = tasks.task_id
-    inner join task_levels
-        on runs.dataset = task_levels.dataset
-        and runs.edition = task_levels.edition
-        and task_metrics.task_id = task_levels.task_id
-        and task_metrics.level = task_levels.level
+    inner join gold
+        on runs.dataset = gold.dataset
+        and runs.edition = gold.edition
+        and task_metrics.task_id = gold.task_id
     inner join corpora
         on tasks.dataset = corpora.dataset
         and tasks.corpus_id = corpora.corpus_id
@@ -65,9 +72,8 @@ asked as (
         and runs.edition = ideal.edition
         and task_metrics.task_id = ideal.task_id
         and task_metrics.level = ideal.level
-        and task_metrics.cutoff is not distinct from ideal.cutoff
-        and task_metrics.measure = 'ndcg'
-    where corpora.n_files > 0 and task_levels.n_relevant > 0
+        and split_part(task_metrics.metric, ':', 1) = ideal.metric
+    where corpora.n_files > 0
 ),
 
 distinct_tasks as (
