@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal
 
 from pydantic import Field
@@ -65,10 +68,10 @@ class Bm25System:
 
     def index(self, corpus: CorpusView, index_dir: Path) -> IndexReport:
         """Chunk, tokenise, index."""
-        import bm25s
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        bm25s = _import_bm25s()
         config = self._config
         overlap = min(config.overlap_lines, config.window_lines - 1)
         chunks, counts = chunk_corpus(
@@ -103,19 +106,16 @@ class Bm25System:
 
     def open(self, corpus: CorpusView, index_dir: Path) -> Bm25Searcher:
         """Load scores by memory map, chunks whole."""
-        import bm25s
         import pyarrow.parquet as pq
 
-        model = bm25s.BM25.load(index_dir, mmap=True)
+        model = _import_bm25s().BM25.load(index_dir, mmap=True)
         tokenizer = self._tokenizer()
         tokenizer.load_vocab(index_dir)
         chunks = pq.read_table(index_dir / _CHUNKS)
         return Bm25Searcher(model, tokenizer, chunks, is_files=corpus.kind == "files")
 
     def _tokenizer(self) -> Any:
-        from bm25s.tokenization import Tokenizer
-
-        return Tokenizer(
+        return _import_bm25s().tokenization.Tokenizer(
             lower=False,  # the splitter lowers, after it has seen camelCase
             splitter=code_tokens if self._config.split_identifiers else plain_tokens,
             stopwords="english" if self._config.stopwords else None,
@@ -169,6 +169,23 @@ class Bm25Searcher:
             score=score,
             branch="bm25",
         )
+
+
+def _import_bm25s() -> ModuleType:
+    """bm25s on numpy alone, on every machine.
+
+    Where numba and scipy happen to be installed it imports both, four seconds for nothing: the
+    backend is numpy's in any case, so that scores do not depend on what else is there.
+    """
+    if "bm25s" in sys.modules:
+        return sys.modules["bm25s"]
+    hidden: list[str] = [name for name in ("numba", "scipy") if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # None: "not installed"
+    try:
+        return import_module("bm25s")
+    finally:
+        for name in hidden:
+            del sys.modules[name]
 
 
 def make(config: CONFIG, setup: Setup) -> Bm25System:

@@ -1,0 +1,148 @@
+"""Every problem of a file is found at once, with its line and what would be right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from toy import Sweep, evalake, rows
+
+from evalake_runners.sweep_file import load_sweep, load_system
+from evalake_warehouse.errors import ConfigError, UsageError
+from evalake_warehouse.project import Project
+
+WRONG = """\
+name: wrong
+systms: [bm25]
+datasets:
+  - {dataset: toy, splt: dev}
+  - {dataset: [1], split: tset}
+baseline: bm26
+limits:
+  timeout_s: -1
+  jbs: 3
+arms:
+  - {system: bm25, config: {kk1: 2, b: 3}}
+  - use: systems/ripgerp.yaml
+  - system: rigprep
+  - use: systems/bm25.yaml
+    config:
+      window_lines: 0
+  - {system: pydocs-mcp, config: {pipeline: pipelines/nope.yaml}}
+  - {label: nothing}
+  - {system: bm25, use: systems/bm25.yaml}
+"""
+
+
+def test_all_problems_of_a_sweep_are_reported_at_once(toy: Project, tmp_path: Path) -> None:
+    sweep = Sweep(tmp_path, WRONG)
+    ended = evalake(toy, "run", "sweep.yaml", cwd=tmp_path)
+    assert ended.code == 2
+    assert ended.out == ""
+    assert ended.err.splitlines() == [
+        "error: sweep.yaml:2: `systms`: unknown key; known: arms, baseline, datasets, depth, "
+        "family, limits, name, primary_metric, repeats, seed",
+        "error: sweep.yaml:4: `datasets[0].splt`: unknown key; did you mean `split`?",
+        "error: sweep.yaml:5: `datasets[1].dataset`: Input should be a valid string",
+        "error: sweep.yaml:5: `datasets[1].split`: Input should be 'dev', 'test', 'small_dev', "
+        "'small_test' or 'all'",
+        "error: sweep.yaml:8: `limits.timeout_s`: Input should be greater than 0",
+        "error: sweep.yaml:9: `limits.jbs`: unknown key; did you mean `jobs`?",
+        "error: sweep.yaml:11: `arms[0].config.b`: Input should be less than or equal to 1",
+        "error: sweep.yaml:11: `arms[0].config.kk1`: unknown key; did you mean `k1`?",
+        "error: sweep.yaml:12: `arms[1].use`: no such file: systems/ripgerp.yaml; "
+        "did you mean `systems/ripgrep.yaml`?",
+        "error: sweep.yaml:13: `arms[2].system`: unknown system `rigprep`; did you mean `ripgrep`?",
+        "error: sweep.yaml:16: `arms[3].config.window_lines`: Input should be greater than or "
+        "equal to 1",
+        "error: sweep.yaml:17: `arms[4].config`: pipelines/nope.yaml: no such file or folder; "
+        f"looked in {tmp_path}, {toy.configs}",
+        "error: sweep.yaml:18: `arms[5]`: an arm needs `system` or `use`",
+        "error: sweep.yaml:19: `arms[6].system`: give `use` or `system`, not both",
+        "",
+        "hint: evalake config schema",
+    ]
+    assert rows(toy, "runs") == []
+    assert sweep.path.read_text() == WRONG
+
+
+def test_a_problem_in_a_used_file_names_that_file(toy: Project, tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("system: bm25\nconfig:\n  k1: 1\n  metod: lucene\n")
+    with pytest.raises(ConfigError) as caught:
+        load_sweep(Sweep(tmp_path, _sweep("{use: mine.yaml, config: {k1: -1}}")).path, toy)
+    where = [(Path(p.where).name, p.what) for p in caught.value.problems]
+    assert where == [
+        ("mine.yaml:4", "`config.metod`: unknown key; did you mean `method`?"),
+        ("sweep.yaml:3", "`arms[0].config.k1`: Input should be greater than or equal to 0"),
+    ]
+
+
+def test_the_keys_of_a_sweep_go_over_those_of_a_used_file(toy: Project, tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(
+        "{system: bm25, label: mine, depth: 7, config: {k1: 1, b: 0}}"
+    )
+    sweep = Sweep(tmp_path, _sweep("{use: mine.yaml, config: {k1: 2}, depth: 9}"))
+    (arm,) = load_sweep(sweep.path, toy).arms
+    assert (arm.label, arm.depth) == ("mine", 9)
+    assert (arm.config.k1, arm.config.b) == (2.0, 0.0)  # type: ignore[attr-defined]
+
+
+def test_two_arms_of_one_label_and_a_baseline_that_is_no_arm_are_refused(
+    toy: Project, tmp_path: Path
+) -> None:
+    text = _sweep("{system: bm25}, {system: bm25, config: {k1: 2}}") + "baseline: bm52\n"
+    with pytest.raises(ConfigError) as caught:
+        load_sweep(Sweep(tmp_path, text).path, toy)
+    assert [problem.what for problem in caught.value.problems] == [
+        "`arms[1]`: label `bm25` is that of arm 1 too; set `label`",
+        "`baseline`: no arm has this label; did you mean `bm25`?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"name: [1\n", "not YAML"),
+        (b"name: a\nname: b\n", "found duplicate key `name`"),
+        (b"name: \xff\n", "not UTF-8"),
+        (b"", "a mapping of keys is wanted here"),
+        (b"- a\n", "a mapping of keys is wanted here"),
+        (b"name: !!python/object:os.system x\n", "Field required"),
+        (b"a: &a [*a]\n", "unknown key"),
+        (b"[" * 1_500, "not YAML"),
+    ],
+)
+def test_a_file_that_is_no_sweep_is_refused_with_its_line(
+    toy: Project, tmp_path: Path, content: bytes, what: str
+) -> None:
+    file = tmp_path / "sweep.yaml"
+    file.write_bytes(content)
+    with pytest.raises(ConfigError) as caught:
+        load_sweep(file, toy)
+    assert any(what in str(problem) for problem in caught.value.problems)
+    assert all(problem.where.startswith(str(file)) for problem in caught.value.problems)
+
+
+def test_a_missing_file_is_named_with_the_nearest_one(toy: Project, tmp_path: Path) -> None:
+    Sweep(tmp_path, _sweep("{system: bm25}"))
+    with pytest.raises(
+        ConfigError, match=r"swep\.yaml: no such file; did you mean `sweep\.yaml`\?"
+    ):
+        load_sweep(tmp_path / "swep.yaml", toy)
+
+
+def test_a_system_is_named_by_adapter_or_by_shipped_file(toy: Project) -> None:
+    assert load_system("bm25", None, toy, depth=3, label="x").label == "x"
+    assert load_system("pydocs-lexical", None, toy, depth=None, label=None).adapter == "pydocs-mcp"
+    with pytest.raises(UsageError, match="unknown system `bm52`; did you mean `bm25`"):
+        load_system("bm52", None, toy, depth=None, label=None)
+
+
+@pytest.mark.parametrize("name", ["demo", "swe-qa", "repoqa"])
+def test_every_shipped_sweep_is_right(toy: Project, name: str) -> None:
+    loaded = load_sweep(toy.configs / "sweeps" / f"{name}.yaml", toy)
+    assert [arm.role for arm in loaded.arms].count("baseline") == 1
+
+
+def _sweep(arms: str) -> str:
+    return f"name: one\ndatasets: [{{dataset: toy}}]\narms: [{arms}]\n"
