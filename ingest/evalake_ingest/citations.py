@@ -19,8 +19,8 @@ _SUFFIXES = (
 _NAME = r"[A-Za-z0-9_][\w.+-]*"
 _PATH = rf"(?:\.{{0,2}}/)?(?:{_NAME}/|\.[A-Za-z]\w*/)*{_NAME}\.(?:{_SUFFIXES})\b"
 _CITED = re.compile(
-    r"(?P<url>https?://[^\s`)\]]*/(?:blob|raw|tree)/[0-9A-Za-z._-]+/)?"
-    rf"(?<![\w/])(?:(?P<fence>\d+:\d+):)?(?P<path>{_PATH})(?![\w/])"
+    r"(?:https?://[^\s`)\]]*/(?:blob|raw|tree)/[0-9A-Za-z._-]+/|(?<![\w/]))"
+    rf"(?:(?P<fence>\d+:\d+):)?(?P<path>{_PATH})(?![\w/])"
     r"(?P<mark>:\d+(?:-\d+)?|#L\d+(?:-L?\d+)?)?"
 )
 # `app.json` is more often an attribute than a file: these count with a folder only.
