@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from evalake_runners.adapters.protocol import CorpusView
+from evalake_runners.adapters.pydocs_mcp.models import model_fingerprint
 from evalake_runners.adapters.pydocs_mcp.workspace import Workspace, settings_document
 from evalake_runners.engine.network import is_local
-from evalake_warehouse.errors import SystemFailedError
+from evalake_warehouse.errors import ConfigError, SystemFailedError
 
 from .conftest import Make, ask
 
@@ -63,17 +64,37 @@ def test_a_model_package_that_is_absent_fails_the_arm_with_what_to_install(
 
 
 def test_a_models_own_length_is_kept(make: Make, tmp_path: Path) -> None:
-    folder = tmp_path / "model"
-    folder.mkdir()
+    folder = tmp_path / "configs" / "my-model"
+    folder.mkdir(parents=True)
     (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 77}')
     own, asked = (
-        settings_document(
-            make(pipeline="pipelines/dense.yaml", embedding={"model": str(folder), **given}).config,
-            node_scores=False,
-        )["embedding"]["max_seq_length"]
-        for given in ({}, {"max_seq_length": 33})
+        settings_document(system.config, node_scores=False, models={"embedding": folder})
+        for system in (
+            make(pipeline="pipelines/dense.yaml", embedding={"model": "my-model"}),
+            make(
+                pipeline="pipelines/dense.yaml",
+                embedding={"model": "my-model", "max_seq_length": 33},
+            ),
+        )
     )
-    assert (own, asked) == (77, 33)
+    assert own["embedding"]["max_seq_length"] == 77
+    assert asked["embedding"]["max_seq_length"] == 33
+
+
+def test_a_folder_beside_the_sweep_is_found_from_anywhere(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "configs" / "my-model").mkdir()
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(elsewhere)
+    system = make(pipeline="pipelines/dense.yaml", embedding={"model": "my-model"})
+    assert system.models["embedding"] == tmp_path / "configs" / "my-model"
+    assert str(tmp_path) not in str(system.public_config())
+
+
+def test_a_folder_that_is_not_there_is_told_before_anything_runs(make: Make) -> None:
+    with pytest.raises(ConfigError, match="no folder `my-modle` beside the sweep"):
+        make(pipeline="pipelines/dense.yaml", embedding={"model": "my-modle"})
 
 
 def test_an_arm_is_another_when_its_model_changes(make: Make, tmp_path: Path) -> None:
@@ -82,8 +103,6 @@ def test_an_arm_is_another_when_its_model_changes(make: Make, tmp_path: Path) ->
     configured = {"pipeline": "pipelines/dense.yaml", "embedding": {"model": str(folder)}}
     before = make(**configured).ingestion_config()
     (folder / "weights.bin").write_bytes(b"other")
-    from evalake_runners.adapters.pydocs_mcp.workspace import model_fingerprint
-
     model_fingerprint.cache_clear()
     assert make(**configured).ingestion_config() != before
 
@@ -91,5 +110,5 @@ def test_an_arm_is_another_when_its_model_changes(make: Make, tmp_path: Path) ->
 def test_settings_hold_no_pipeline_of_one_arm(make: Make, tmp_path: Path) -> None:
     system = make()
     workspace = Workspace(tmp_path)
-    workspace.write_settings(system.config, system.ingestion, node_scores=False)
+    workspace.write_settings(system.config, system.ingestion, node_scores=False, models={})
     assert "chunk" not in workspace.settings.read_text()

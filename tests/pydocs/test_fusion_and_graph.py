@@ -31,7 +31,7 @@ def dense_shop(tmp_path_factory: pytest.TempPathFactory) -> tuple[CorpusView, Pa
     return corpus, folder / "index"
 
 
-_NAMED = {"model": "words", "dim": 384}  # no folder, so nothing is loaded or hashed
+_NAMED = {"provider": "openai", "model": "words", "dim": 384}  # replaced, and never reached
 
 
 @pytest.fixture(autouse=True)

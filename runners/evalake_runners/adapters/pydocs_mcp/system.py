@@ -12,6 +12,14 @@ from evalake_runners.adapters.protocol import CorpusView, IndexReport, Searcher
 from evalake_runners.adapters.pydocs_mcp import versions
 from evalake_runners.adapters.pydocs_mcp.config import EmbeddingConfig, PydocsConfig
 from evalake_runners.adapters.pydocs_mcp.isolation import isolated
+from evalake_runners.adapters.pydocs_mcp.models import (
+    MISSING,
+    find_model,
+    is_packaged,
+    model_fingerprint,
+    named_models,
+    require_model,
+)
 from evalake_runners.adapters.pydocs_mcp.pipelines import (
     Pipeline,
     ingestion_stages,
@@ -23,13 +31,10 @@ from evalake_runners.adapters.pydocs_mcp.serving import (
     served_database,
 )
 from evalake_runners.adapters.pydocs_mcp.tokens import Spent
-from evalake_runners.adapters.pydocs_mcp.workspace import (
-    Workspace,
-    model_fingerprint,
-    model_folder,
-)
+from evalake_runners.adapters.pydocs_mcp.validation import find_problems
+from evalake_runners.adapters.pydocs_mcp.workspace import Workspace
 from evalake_runners.adapters.setup import Setup
-from evalake_warehouse.errors import ConfigError, Problem, SystemFailedError
+from evalake_warehouse.errors import ConfigError, SystemFailedError
 from evalake_warehouse.identity import sha256_text
 
 
@@ -43,10 +48,12 @@ def _make(name: str, config: PydocsConfig, setup: Setup) -> PydocsSystem:
     ingestion = setup.find(config.ingestion or f"pipelines/ingestion/{_makes(pipeline)}.yaml")
     if config.embedding is None and "vectors" in pipeline.needs:
         config = config.model_copy(update={"embedding": EmbeddingConfig()})
-    system = PydocsSystem(name, config, pipeline, ingestion, setup.depth)
-    if problems := system.problems():
+    models = {key: find_model(model, setup) for key, model in named_models(config).items()}
+    if problems := find_problems(config, pipeline, ingestion, models, depth=setup.depth):
         raise ConfigError(problems)
-    return system
+    return PydocsSystem(
+        name, config, pipeline=pipeline, ingestion=ingestion, models=models, depth=setup.depth
+    )
 
 
 def _makes(pipeline: Pipeline) -> str:
@@ -59,7 +66,14 @@ class PydocsSystem:
     """pydocs-mcp with one pipeline. Nothing of it is imported until `index` or `open`."""
 
     def __init__(
-        self, name: str, config: PydocsConfig, pipeline: Pipeline, ingestion: Path, depth: int
+        self,
+        name: str,
+        config: PydocsConfig,
+        *,
+        pipeline: Pipeline,
+        ingestion: Path,
+        models: Mapping[str, Path | None],
+        depth: int,
     ) -> None:
         self.name = name
         self.version = versions.installed_version()
@@ -68,6 +82,7 @@ class PydocsSystem:
         self.config = config
         self.pipeline = pipeline
         self.ingestion = ingestion
+        self.models = models  # folders of local models; None: hosted, or not here
         self.depth = depth
         self.is_served = config.transport == "mcp"
         self.llm_spent = Spent()  # of this process: a budget outlives the corpus at hand
@@ -77,53 +92,11 @@ class PydocsSystem:
         dry_run = config.llm is not None and config.llm.dry_run
         self.needs_network = remote_vectors or (pipeline.asks_llm and not dry_run)
 
-    def problems(self) -> list[Problem]:
-        """What is wrong with the configuration, before anything is built."""
-        where, deepest = str(self.pipeline.path), self.pipeline.deepest
-        stages, needs = ingestion_stages(self.ingestion), self.pipeline.needs
-        found = []
-        if self.pipeline.is_composite:
-            if self.depth != 1:
-                found.append(
-                    Problem(
-                        where, f"answers with one composite item; `depth` {self.depth} must be 1"
-                    )
-                )
-        elif deepest is not None and deepest < self.depth:
-            found.append(
-                Problem(where, f"gives at most {deepest} hits; `depth` {self.depth} was asked for")
-            )
-        for need, stage in (
-            ("vectors", "embed_chunks"),
-            ("token_vectors", "embed_chunks_multi_vector"),
-            ("edges", "reference_capture"),
-        ):
-            if need in needs and stage not in stages:
-                found.append(
-                    Problem(str(self.ingestion), f"lacks the stage `{stage}`, which {where} needs")
-                )
-        if self.pipeline.asks_llm and self.is_served:
-            found.append(Problem("transport", "`mcp` cannot use an `llm` of this configuration"))
-        if self.pipeline.asks_llm:
-            found += self._llm_problems(where)
-        if "token_vectors" in needs and self.config.late_interaction is None:
-            found.append(Problem(where, "needs `late_interaction` to name a model"))
-        return found
-
-    def _llm_problems(self, where: str) -> list[Problem]:
-        llm = self.config.llm
-        if llm is None:
-            return [Problem(where, "asks a language model; `llm` is not configured")]
-        prices = (llm.usd_per_million_input, llm.usd_per_million_output)
-        if llm.max_cost_usd is not None and None in prices:
-            return [Problem("llm.max_cost_usd", "needs both prices per million tokens")]
-        return []
-
     def public_config(self) -> Mapping[str, Any]:
         """Every key of the configuration; none of them is a secret."""
         shown = self.config.model_dump(mode="json")
         shown["node_scores"] = self.node_scores
-        shown["models"] = self._models()
+        shown["models"] = self._identified_models()
         return shown
 
     def config_files(self) -> Mapping[str, Path]:
@@ -147,7 +120,7 @@ class PydocsSystem:
             else None,
             "late_interaction": self.config.late_interaction
             and self.config.late_interaction.model_dump(mode="json"),
-            "models": self._models(),
+            "models": self._identified_models(),
         }
 
     def index(self, corpus: CorpusView, index_dir: Path) -> IndexReport:
@@ -157,7 +130,12 @@ class PydocsSystem:
 
         self._require_usable(corpus)
         workspace, offline = Workspace(index_dir), not self.needs_network
-        workspace.write_settings(self.config, self.ingestion, node_scores=self.node_scores)
+        workspace.write_settings(
+            self.config,
+            self.ingestion,
+            node_scores=self.node_scores,
+            models={key: folder for key, folder in self.models.items() if folder},
+        )
         with isolated(workspace.home, offline=offline), asyncio.Runner() as runner:
             settings = workspace.load_settings()
             if self.is_served:
@@ -205,6 +183,8 @@ class PydocsSystem:
 
     def _require_usable(self, corpus: CorpusView) -> None:
         versions.require_supported()
+        if self.config.embedding is not None:
+            require_model(self.config.embedding.model, self.models["embedding"])
         if self.name == "pydocs-oracle" and corpus.kind != "documents":
             raise SystemFailedError(
                 f"needs a corpus of documents; {corpus.corpus_id[:12]} is one of {corpus.kind}",
@@ -215,19 +195,13 @@ class PydocsSystem:
                 "its MCP server indexes folders of files, not documents", where=self.name
             )
 
-    def _models(self) -> dict[str, str]:
-        """Hashes of local model folders, whose paths mean nothing on another machine."""
-        named = {
-            "embedding": self.config.embedding and self.config.embedding.model,
-            "late_interaction": self.config.late_interaction and self.config.late_interaction.model,
-        }
-        return {key: _identified(model) for key, model in named.items() if model}
-
-
-def _identified(model: str) -> str:
-    """A hosted model is its name. One that is not here is told when an index is built."""
-    try:
-        folder = model_folder(model)
-    except SystemFailedError:
-        return "missing"
-    return model if folder is None else model_fingerprint(folder)
+    def _identified_models(self) -> dict[str, str]:
+        """Hashes of local models, whose paths mean nothing on another machine."""
+        identified = {}
+        for key, model in named_models(self.config).items():
+            folder = self.models[key]
+            if folder is not None:
+                identified[key] = model_fingerprint(folder)
+            else:
+                identified[key] = MISSING if is_packaged(model) else model
+        return identified

