@@ -14,6 +14,7 @@ from evalake_runners.cli.output import print_json, print_rows, say
 from evalake_warehouse.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from evalake_runners.config import DatasetEntry
     from evalake_runners.engine.cell_run import CellResult
     from evalake_runners.engine.plan import Request
     from evalake_warehouse.project import Project
@@ -33,7 +34,7 @@ ConfigOption = Annotated[
 ]
 DatasetOption = Annotated[str | None, typer.Option(help="Dataset for --system.")]
 SplitOption = Annotated[
-    str | None, typer.Option(help="dev, test, small_dev, small_test or all.  [default: dataset's]")
+    str | None, typer.Option(help="dev, test, small_dev, small_test or all; overrides the sweep's.")
 ]
 RepoOption = Annotated[str | None, typer.Option(help="Only the tasks of this repository.")]
 LibraryOption = Annotated[str | None, typer.Option(help="Only the tasks of this library.")]
@@ -198,7 +199,7 @@ def _request(project: Project, flags: dict[str, Any], *, retry_failed: bool = Fa
         sweep = loaded.sweep
         return Request(
             arms=loaded.arms,
-            datasets=tuple(sweep.datasets),
+            datasets=tuple(_on_split(entry, flags["split"]) for entry in sweep.datasets),
             limits=sweep.limits.model_copy(update=changed),
             seed=sweep.seed if flags["seed"] is None else flags["seed"],
             repeats=sweep.repeats,
@@ -230,10 +231,15 @@ def _request(project: Project, flags: dict[str, Any], *, retry_failed: bool = Fa
 
 
 def _refuse_with_sweep(flags: dict[str, Any]) -> None:
-    names = ("system", "config", "dataset", "split", "repo", "library", "label", "depth")
+    names = ("system", "config", "dataset", "repo", "library", "label", "depth")
     given = [f"--{name}" for name in names if flags[name] is not None]
     if given:
         raise UsageError(f"{', '.join(given)}: set in the sweep file, not beside it", where="SWEEP")
+
+
+def _on_split(entry: DatasetEntry, split: str | None) -> DatasetEntry:
+    """The same arms on another split: tuned on dev, then looked at once on test."""
+    return entry if split is None else entry.model_copy(update={"split": _split(split)})
 
 
 def _split(name: str | None) -> Any:
