@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 4
 _TIMEOUT_S = 30.0
-_CHUNK_BYTES = 1 << 16
 _RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
@@ -91,6 +90,8 @@ def _fetch_locked(
     import httpx
     import stamina
 
+    # Its own note of each retry is a bare line of a log that nobody set up.
+    stamina.instrumentation.set_on_retry_hooks(())
     part = target.with_name(f"{target.name}.part")
     own = client or httpx.Client(timeout=_TIMEOUT_S, follow_redirects=True)
     try:
@@ -139,7 +140,7 @@ def _stream(client: httpx.Client, file: RemoteFile, part: Path) -> None:
             progress(file.name, expected) as advance,
         ):
             advance(start)
-            for chunk in response.iter_bytes(_CHUNK_BYTES):
+            for chunk in response.iter_raw():  # as it arrives: a break loses nothing
                 out.write(chunk)
                 received += len(chunk)
                 advance(len(chunk))

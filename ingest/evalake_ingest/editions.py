@@ -70,6 +70,7 @@ def make_edition(project: Project, loaded: Loaded) -> Edition:
         completed = complete_task(task, facts[task.corpus])
         dropped += completed.drops
         if completed.task is not None:
+            _check_gold_ids(completed.task)
             kept[task.task_id] = completed.task
     # Loaders fill their drops while tasks are read, so they come last.
     drops = [*loaded.drops, *dropped]
@@ -110,6 +111,13 @@ def _account(loaded: Loaded, tasks: list[Task], drops: list[Drop]) -> None:
             "a row was left out without a reason",
             where=loaded.info.name,
         )
+
+
+def _check_gold_ids(task: Task) -> None:
+    """Qrels name their gold item by id alone, so no two levels of a task may share one."""
+    counts = Counter(item.gold_id for item in task.gold)
+    if twice := [gold_id for gold_id, count in counts.items() if count > 1]:
+        raise DatasetError(f"task {task.task_id} has two gold items named {twice[0]}")
 
 
 def _task_hash(task: Task, corpus_id: str) -> str:

@@ -222,5 +222,5 @@ def test_a_file_that_unpacks_without_end_is_refused(
 ) -> None:
     monkeypatch.setattr("evalake_ingest.corpora.archives.MAX_TOTAL_BYTES", 100_000)
     archive = tarball(tmp_path / "bomb.tar.gz", {"a.py": b"0" * 90_000, "b.py": b"0" * 90_000})
-    with pytest.raises(DatasetError, match="too large|bytes unpacked"):
+    with pytest.raises(DatasetError, match=r"too large|bytes unpacked"):
         list(read_archive(archive, keep=lambda _: True))
