@@ -120,7 +120,7 @@ def test_a_file_that_is_gone_is_not_asked_for_again_and_says_where_to_put_it(
 
 def test_an_answer_that_stays_truncated_is_given_up(server: Server, tmp_path: Path) -> None:
     server.plan = ["cut"] * 10
-    with pytest.raises(DownloadError, match="incomplete|complete message|ended after"):
+    with pytest.raises(DownloadError, match=r"complete message|ended after"):
         fetch(remote(server), tmp_path, wait_s=0.001)
     assert len(server.ranges) == 4
 

@@ -11,7 +11,8 @@ from evalake_warehouse.relevance.fingerprint import fingerprint_source
 
 FILES = {
     "src/pkg/__init__.py": "",
-    "src/pkg/a.py": "class Box:\n    def load(self):\n        return open('x')\n\n    def size(self):\n"
+    "src/pkg/a.py": "class Box:\n    def load(self):\n        return open('x')\n\n"
+    "    def size(self):\n"
     "        return 1\n",
     "src/pkg/b.py": "def run():\n    return 2\n",
     "README.md": "Boxes.\n",

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 
 from evalake_ingest.imports.problems import refuse_all
 from evalake_ingest.records import Level, Role
@@ -129,16 +131,19 @@ def read_lines(file: Path, model: type[AnyLine]) -> list[tuple[int, AnyLine]]:
         except json.JSONDecodeError as error:
             problems.append(Problem(where, f"not JSON: {error.msg} at column {error.colno}"))
         except ValidationError as error:
-            problems += [
-                Problem(where, _told(detail["loc"], detail["msg"])) for detail in error.errors()
-            ]
+            problems += [Problem(where, _told(detail, model)) for detail in error.errors()]
     refuse_all(problems, str(file))
     return records
 
 
-def _told(loc: tuple[int | str, ...], what: str) -> str:
-    what = what.removeprefix("Value error, ")
-    return f"`{'.'.join(map(str, loc))}`: {what}" if loc else what
+def _told(detail: ErrorDetails, model: type[BaseModel]) -> str:
+    what = detail["msg"].removeprefix("Value error, ")
+    if detail["type"] == "extra_forbidden":
+        known = {*model.model_fields, *GoldLine.model_fields, *HitLine.model_fields}
+        near = get_close_matches(str(detail["loc"][-1]), sorted(known), n=1)
+        what = f"unknown key; did you mean `{near[0]}`?" if near else "unknown key"
+    where = ".".join(map(str, detail["loc"]))
+    return f"`{where}`: {what}" if where else what
 
 
 def _raw_lines(file: Path) -> Iterator[tuple[int, str]]:
@@ -146,7 +151,7 @@ def _raw_lines(file: Path) -> Iterator[tuple[int, str]]:
         with file.open(encoding="utf-8-sig") as opened:
             for number, line in enumerate(opened, start=1):
                 if line.strip():
-                    yield number, line
+                    yield number, line.rstrip("\r\n")
     except UnicodeDecodeError as error:
         raise DatasetError(f"not UTF-8: {error.reason}", where=str(file)) from error
     except OSError as error:
