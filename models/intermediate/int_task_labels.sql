@@ -1,5 +1,6 @@
 -- Grain: one row per dataset, edition, task and label: what a run can be broken out by.
--- A label with over 100 values is an identifier, not a slice, and is left out.
+-- A label with over 100 values is an identifier, not a slice, and is left out; so is a stratum that
+-- only repeats another label.
 
 with tasks as (
     select * from {{ ref('dim_tasks') }}
@@ -11,7 +12,10 @@ named as (
         edition,
         task_id,
         unnest(['kind', 'repo', 'library', 'qa_type', 'qa_subtype', 'stratum']) as dimension,
-        unnest([kind, repo, library, qa_type, qa_subtype, stratum]) as dimension_value
+        unnest([
+            kind, repo, library, qa_type, qa_subtype,
+            if(stratum in (kind, repo, library, qa_type, qa_subtype), null, stratum)
+        ]) as dimension_value
     from tasks
 ),
 

@@ -62,10 +62,8 @@ select
     case when definitions.is_binary then
         {{ stat_wilson_bound('averaged.mean', 'averaged.n_scored', 'high', var('confidence')) }}
     end as wilson_high,
-    case
-        when averaged.n_scored < {{ var('min_pairs') }} then 'insufficient'
-        when intervals.ci_low = intervals.ci_high then 'all_equal'
-    end as interval_note
+    {{ stat_interval_note('averaged.n_scored', 'intervals.ci_low', 'intervals.ci_high') }}
+        as interval_note
 from averaged
 left join intervals
     on averaged.run_id = intervals.run_id

@@ -96,13 +96,9 @@ select
     intervals.cluster_high,
     intervals.n_clusters,
     intervals.design_effect,
-    case
-        when averaged.n_scored < {{ var('min_pairs') }} then 'insufficient'
-        when intervals.ci_low = intervals.ci_high then 'all_equal'
-    end as interval_note,
-    case
-        when intervals.n_clusters < {{ var('min_strata', 5) }} then 'insufficient'
-    end as cluster_note,
+    {{ stat_interval_note('averaged.n_scored', 'intervals.ci_low', 'intervals.ci_high') }}
+        as interval_note,
+    {{ stat_cluster_note('intervals.n_clusters') }} as cluster_note,
     coalesce(chance.chance, control_scores.chance) as chance
 from averaged
 inner join runs on averaged.run_id = runs.run_id

@@ -55,6 +55,16 @@ def test_from_twenty_strata_on_strata_are_resampled() -> None:
     assert found.design_effect[0] == pytest.approx(4 * 119 / 116, rel=0.01)
 
 
+@pytest.mark.parametrize(("groups", "is_t"), [(19, True), (20, False)])
+def test_t_is_used_below_twenty_strata(groups: int, is_t: bool) -> None:
+    scores = np.random.default_rng(5).random(groups * 2) ** 3
+    found = clustered([list(scores)], list(np.repeat(np.arange(groups), 2)))
+    mean = np.round(scores, 6).mean()
+    reach = (found.cluster_high[0] - mean, mean - found.cluster_low[0])
+    # Only a t interval has the mean in its middle.
+    assert bool(abs(reach[0] - reach[1]) < 1e-9) == is_t
+
+
 def test_one_stratum_or_none_has_no_interval() -> None:
     scores = [0.1, 0.5, 0.9, 0.3]
     one = clustered([scores], [7] * 4)

@@ -214,6 +214,8 @@
         cluster_diff_high,
         n_clusters,
         design_effect,
+        {{ stat_interval_note('n_pairs', 'diff_low', 'diff_high') }} as interval_note,
+        {{ stat_cluster_note('n_clusters') }} as cluster_note,
         sign_flip_p,
         test,
         p_value,
