@@ -38,6 +38,19 @@ ENVIRONMENT: dict[str, Any] = {
     "host_json": json.dumps({"cpu": "8 cores", "memory_gb": 32, "os": "Linux"}),
 }
 EDITION = "e" * 12
+PROJECT_DIR = Path(__file__).resolve().parents[2]
+DEFINITIONS = PROJECT_DIR / "warehouse" / "dbt-project" / "seeds" / "metric_definitions.csv"
+VARIABLES = {
+    "confidence": 0.95,
+    "resamples": 1000,
+    "bootstrap_seed": 0,
+    "margin": 0.02,
+    "min_pairs": 10,
+    "text_threshold": 85,
+    "text_min_chars": 40,
+    "overlap_gold": 0.5,
+    "overlap_hit": 0.1,
+}
 
 
 @dataclass(frozen=True)
@@ -171,6 +184,11 @@ class FixtureWarehouse:
                 connection.register("incoming", data)
                 connection.execute(f"create table {name} as select * from incoming")
                 connection.unregister("incoming")
+            connection.execute("create table meta_build (built_at timestamp, vars_json varchar)")
+            connection.execute("insert into meta_build values (?, ?)", [T0, json.dumps(VARIABLES)])
+            connection.execute(
+                "create table metric_definitions as select * from read_csv(?)", [str(DEFINITIONS)]
+            )
         if self.with_lake:
             for (table, dataset), rows in self.lake_rows.items():
                 write_rows(

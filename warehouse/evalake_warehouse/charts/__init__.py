@@ -10,13 +10,14 @@ with charts.open_marts() as marts:
 from __future__ import annotations
 
 from evalake_warehouse.charts.breakdown import breakout_heatmap, gold_ranks
+from evalake_warehouse.charts.choose import panels, select
 from evalake_warehouse.charts.comparisons import ab_splits, before_after, method_comparison
 from evalake_warehouse.charts.latency import latency_bars, quality_against_cost
 from evalake_warehouse.charts.marts import Marts, Run, open_marts
 from evalake_warehouse.charts.paired import forest, wins_and_losses
 from evalake_warehouse.charts.save import save
 from evalake_warehouse.charts.scores import score_bars
-from evalake_warehouse.charts.selection import Selection, panels, select
+from evalake_warehouse.charts.selection import Selection
 from evalake_warehouse.charts.theme import Style
 from evalake_warehouse.charts.timeline import arm_over_time
 

@@ -127,7 +127,9 @@ def _latency_panel(
     ]
     if not logarithmic:
         layers[:2] = layers[1::-1]
-    what = f"{phase}, logarithmic scale" if logarithmic else phase
+    temperatures = {row["temperature"] for row in found}
+    what = f"{phase}, {temperatures.pop()}" if len(temperatures) == 1 else phase
+    what += ", logarithmic scale" if logarithmic else ""
     if style.compact:
         what += "  (p50 / p95 / p99)"
     chart = rows.frame(style, layers, found, len(order))

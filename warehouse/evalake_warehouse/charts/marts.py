@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
@@ -60,8 +61,9 @@ class Run:
 class Marts:
     """The marts of one warehouse file, with the raw lake beside them as `lake.<table>`."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        self._connection = connection
+    def __init__(self, connection: duckdb.DuckDBPyConnection, *, macros: Path) -> None:
+        self.connection = connection
+        self.macros = macros  # the dbt project's, for comparisons made on demand
 
     def __enter__(self) -> Self:
         return self
@@ -76,13 +78,23 @@ class Marts:
 
     def close(self) -> None:
         """Let go of the warehouse file."""
-        self._connection.close()
+        self.connection.close()
 
     def rows(self, sql: str, *values: object) -> list[dict[str, Any]]:
         """Rows of a query, each a dictionary in column order."""
         from evalake_warehouse.query import rows
 
-        return rows(self._connection, sql, list(values))
+        return rows(self.connection, sql, list(values))
+
+    def resolve(self, text: str, *, dataset: str | None = None, split: str | None = None) -> str:
+        """Id of the run that an id, a unique prefix, a label or `latest` means.
+
+        Raises:
+            UsageError: none or several, with near matches.
+        """
+        from evalake_warehouse.runs import resolve_run
+
+        return resolve_run(self.connection, text, dataset=dataset, split=split).run_id
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
@@ -115,7 +127,9 @@ def open_marts(project: Project | None = None, *, scenario: str | None = None) -
     from evalake_warehouse.project import Project
     from evalake_warehouse.query import open_warehouse
 
-    return Marts(open_warehouse(project or Project.locate(), scenario=scenario))
+    chosen = project or Project.locate()
+    connection = open_warehouse(chosen, scenario=scenario)
+    return Marts(connection, macros=chosen.dbt_project / "macros")
 
 
 def ids(runs: Sequence[Run]) -> list[str]:

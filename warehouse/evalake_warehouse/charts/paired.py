@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalake_warehouse.charts import rows
-from evalake_warehouse.charts.labels import DASH, difference, p_value
-from evalake_warehouse.charts.marts import Run, ids
+from evalake_warehouse.charts.marts import Run
+from evalake_warehouse.charts.pairing import need_baseline, paired_rows, task_differences
 from evalake_warehouse.charts.palette import LOSS, MUTED, PAPER, WIN
 from evalake_warehouse.charts.selection import Selection
 from evalake_warehouse.charts.theme import DEFAULT, Style, finish
@@ -20,12 +20,6 @@ if TYPE_CHECKING:
 _MAX_STRIPS = 12
 FOREST_READING = "Line: 95 % interval. Filled: settled. Hollow: not settled. p after Holm."
 STRIPS_READING = "Each task's difference to the baseline, sorted: wins left, losses right."
-VERDICTS = {
-    "better": "better",
-    "worse": "worse",
-    "no_difference": "no difference",
-    "insufficient": "not settled",
-}
 
 
 def forest(
@@ -46,7 +40,7 @@ def forest(
 
     chosen = selection.check_metric(metric) if metric else selection.primary_metric
     baseline = need_baseline(selection)
-    found = paired_rows(selection, baseline, chosen)
+    found = paired_rows(selection, chosen)
     order = [row["label"] for row in sorted(found, key=lambda row: -(row["mean_diff"] or 0))]
     y = rows.band(style, order)
     offset = rows.mark_offset(style)
@@ -116,7 +110,7 @@ def wins_and_losses(
 
     chosen = selection.check_metric(metric) if metric else selection.primary_metric
     baseline = need_baseline(selection)
-    strips = _strips(selection, baseline, chosen)
+    strips = task_differences(selection, chosen)
     if candidates:
         strips = [strip for strip in strips if strip[0].run_id in candidates]
     if not strips:
@@ -129,30 +123,6 @@ def wins_and_losses(
         note.append(f"The {_MAX_STRIPS} candidates with the largest mean, of {len(strips)}.")
     chart = alt.vconcat(*panels, spacing=14)
     return finish(chart, selection, style, what="Wins and losses per task", note=note, title=title)
-
-
-def _strips(selection: Selection, baseline: Run, metric: str) -> list[tuple[Run, list[float]]]:
-    """(candidate, its differences in descending order), the largest mean first."""
-    found = selection.marts.rows(
-        """
-        select candidate.run_id, candidate.value - baseline.value as difference
-        from fct_task_metrics as candidate
-        inner join fct_task_metrics as baseline
-            on candidate.task_id = baseline.task_id and candidate.metric = baseline.metric
-        where
-            list_contains(?, candidate.run_id) and baseline.run_id = ? and candidate.metric = ?
-            and difference is not null
-        order by candidate.run_id, difference desc
-        """,
-        [run.run_id for run in selection.runs if run is not baseline and not run.is_control],
-        baseline.run_id,
-        metric,
-    )
-    differences: dict[str, list[float]] = {}
-    for row in found:
-        differences.setdefault(row["run_id"], []).append(row["difference"])
-    strips = [(run, differences[run.run_id]) for run in selection.runs if run.run_id in differences]
-    return sorted(strips, key=lambda strip: -sum(strip[1]) / len(strip[1]))
 
 
 def _strip_panel(selection: Selection, style: Style, run: Run, differences: list[float]) -> Any:
@@ -192,48 +162,3 @@ def _strip_panel(selection: Selection, style: Style, run: Run, differences: list
     heading = f"{selection.labels[run.run_id]}: {wins} won, {losses} lost, {ties} equal"
     chart = alt.layer(bars, line).properties(width=style.width, height=36)
     return rows.titled(chart, heading)
-
-
-def paired_rows(selection: Selection, baseline: Run, metric: str) -> list[dict[str, Any]]:
-    """One row per candidate compared with the baseline on a metric.
-
-    Raises:
-        UsageError: there is none.
-    """
-    found = selection.marts.rows(
-        """
-        select *
-        from fct_paired_tests
-        where baseline_run_id = ? and list_contains(?, candidate_run_id) and metric = ?
-        qualify row_number() over (partition by candidate_run_id order by family) = 1
-        """,
-        baseline.run_id,
-        ids(selection.runs),
-        metric,
-    )
-    if not found:
-        raise UsageError(
-            f"nothing was compared with {selection.name(baseline)} on {metric}",
-            hint=f"evalake compare {baseline.run_id} latest",
-        )
-    for row in found:
-        run_id = row["candidate_run_id"]
-        row["label"] = selection.labels[run_id]
-        row["legend"] = selection.legends[run_id]
-        row["settled"] = row["verdict"] in {"better", "worse", "no_difference"}
-        row["diff_text"] = difference(row["mean_diff"], row["diff_low"], row["diff_high"])
-        row["p_text"] = p_value(row["p_holm"]).removeprefix("p = ").removeprefix("p ")
-        row["verdict_text"] = VERDICTS.get(row["verdict"], row["verdict"] or DASH)
-    return found
-
-
-def need_baseline(selection: Selection) -> Run:
-    """The selection's baseline.
-
-    Raises:
-        UsageError: no run of it has the role `baseline`.
-    """
-    if selection.baseline is None:
-        labels: Sequence[str] = [selection.labels[run.run_id] for run in selection.runs]
-        raise UsageError(f"no baseline among {', '.join(labels)}", hint=f"--baseline '{labels[0]}'")
-    return selection.baseline

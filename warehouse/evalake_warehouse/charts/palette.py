@@ -60,8 +60,8 @@ STEPS: tuple[Colour, ...] = (
 # Text on a step: dark ink on the pale half, white on the other.
 STEP_INK: tuple[Colour, ...] = (
     *[Colour("#1f2329", "#e6e9ee")] * 4,
-    *[Colour("#fffffe", "#e6e9ee")],
-    *[Colour("#fffffe", "#0d1116")] * 2,
+    Colour("#fffffe", "#e6e9ee"),
+    *[Colour("#fffffd", "#0d1116")] * 2,
 )
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import html
+import json
 import uuid
 from pathlib import Path
 from typing import Any
@@ -78,5 +81,45 @@ def _encode(chart: Any, kind: str) -> bytes:
     return _html(chart).encode()
 
 
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; \
+script-src 'unsafe-inline' 'unsafe-eval'; img-src data: blob:">
+<link rel="icon" href="data:,">
+<title>{title}</title>
+<style>body{{margin:0;background:{background}}}</style>
+</head>
+<body>
+<div id="chart"></div>
+<script>{library}</script>
+<script>
+const actions = {{export: true, source: false, compiled: false, editor: false}};
+vegaEmbed("#chart", {spec}, {{renderer: "svg", actions}});
+</script>
+</body>
+</html>
+"""
+
+
 def _html(chart: Any) -> str:
-    raise NotImplementedError
+    """A page with the interactive chart and the library that draws it, all inside."""
+    spec = chart.to_dict(validate=False)
+    heading = spec.get("title", {})
+    return _PAGE.format(
+        title=html.escape(str(heading.get("text", "") if isinstance(heading, dict) else heading)),
+        background=spec.get("config", {}).get("background", "#ffffff"),
+        library=_library(),
+        # No label can close the script: `<` is written as its escape.
+        spec=json.dumps(spec).replace("<", "\\u003c"),
+    )
+
+
+@functools.cache
+def _library() -> str:
+    import vl_convert
+
+    bundle: str = vl_convert.javascript_bundle(vl_version=_VEGA_LITE)  # type: ignore[call-arg]
+    return bundle.replace("</script", "<\\/script")

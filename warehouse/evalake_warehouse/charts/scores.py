@@ -63,7 +63,7 @@ def score_panel(
     y = rows.band(style, order, names=names)
     offset = rows.mark_offset(style)
     top = max((row["ci_high"] or row["mean"] or 0 for row in found), default=0)
-    domain: list[float] = [0, 1] if top > 0.6 else [0, max(0.05, top * 1.08)]
+    domain: list[float] = [0, 1] if top > 0.3 else [0, max(0.05, top * 1.08)]
     axis = rows.spec(title=None, tickCount=4, format=".2~f")
     x = alt.X("mean:Q", scale=rows.spec(domain=domain, nice=False), axis=axis)
     thickness = rows.bar_size(style)

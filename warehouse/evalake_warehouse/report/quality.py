@@ -7,11 +7,14 @@ from typing import Any
 
 from evalake_warehouse.charts.labels import DASH, difference, interval, p_value
 from evalake_warehouse.charts.marts import ids
-from evalake_warehouse.charts.paired import VERDICTS, paired_rows
+from evalake_warehouse.charts.pairing import VERDICTS, paired_rows
 from evalake_warehouse.charts.selection import Selection
 from evalake_warehouse.errors import UsageError
+from evalake_warehouse.report.leaderboard import METRICS
 from evalake_warehouse.report.tables import Column, Section, Table, arm_column, count, number, text
 
+# Shown at once; any other dimension opens on demand.
+_OPEN_DIMENSIONS = ("kind", "qa_type", "repo", "library")
 _SUSPECT = {
     "nothing_attempted": "nothing was attempted",
     "all_failed": "every task failed",
@@ -25,7 +28,7 @@ def comparisons(selection: Selection, metric: str | None = None) -> list[dict[st
     if selection.baseline is None:
         return []
     try:
-        found = paired_rows(selection, selection.baseline, metric or selection.primary_metric)
+        found = paired_rows(selection, metric or selection.primary_metric)
     except UsageError:
         return []
     for row in found:
@@ -129,8 +132,8 @@ def completeness(selection: Selection) -> Section:
 
 def paired(selection: Selection) -> Section:
     """Every candidate against the baseline, on the primary metric and the others tested."""
-    metrics = [selection.primary_metric]
-    metrics += [name for name in _tested_metrics(selection) if name not in metrics]
+    others = [name for name in METRICS if name in selection.metrics]
+    metrics = dict.fromkeys([selection.primary_metric, *others])
     tables = []
     for metric in metrics:
         found = comparisons(selection, metric)
@@ -175,18 +178,6 @@ def _paired_columns() -> list[Column]:
     ]
 
 
-def _tested_metrics(selection: Selection) -> list[str]:
-    if selection.baseline is None:
-        return []
-    found = selection.marts.rows(
-        "select distinct metric from fct_paired_tests "
-        "where baseline_run_id = ? and list_contains(?, candidate_run_id) order by metric",
-        selection.baseline.run_id,
-        ids(selection.runs),
-    )
-    return [row["metric"] for row in found]
-
-
 def breakouts(selection: Selection) -> Section:
     """The primary metric per value of every dimension that has at least two."""
     found = selection.marts.rows(
@@ -202,10 +193,11 @@ def breakouts(selection: Selection) -> Section:
     dimensions: dict[str, list[dict[str, Any]]] = {}
     for row in found:
         dimensions.setdefault(row["dimension"], []).append(row)
+    several = [name for name, rows in dimensions.items() if len({r["value"] for r in rows}) > 1]
+    several.sort(key=lambda name: (name not in _OPEN_DIMENSIONS, name))
     tables = [
-        breakout_table(selection, dimension, rows)
-        for dimension, rows in dimensions.items()
-        if len({row["value"] for row in rows}) > 1
+        breakout_table(selection, name, dimensions[name], folded=name not in _OPEN_DIMENSIONS)
+        for name in several
     ]
     lines = [f"{selection.primary_metric} per slice. Slices are small: read the intervals."]
     return Section(
@@ -214,35 +206,54 @@ def breakouts(selection: Selection) -> Section:
 
 
 def breakout_table(
-    selection: Selection, dimension: str, found: Sequence[Mapping[str, Any]]
+    selection: Selection,
+    dimension: str,
+    found: Sequence[Mapping[str, Any]],
+    *,
+    folded: bool = False,
 ) -> Table:
-    """Arms down, values across; each cell is mean, interval and n."""
+    """Mean and interval per arm and value; whichever are more stand in rows."""
     values = sorted({str(row["value"]) for row in found})
-    by_run: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for row in found:
-        by_run.setdefault(row["run_id"], {})[str(row["value"])] = row
-    rows = [
-        {
-            "arm": selection.labels[run.run_id],
-            "run_id": run.run_id,
-            "cells": {
-                value: dict(by_run[run.run_id][value])
-                for value in values
-                if value in by_run[run.run_id]
-            },
-        }
-        for run in selection.runs
-        if run.run_id in by_run
-    ]
-    columns = [arm_column(), *[_cell_column(value, found) for value in values]]
-    return Table(f"by {dimension}", columns, rows, caption=f"by {dimension}")
+    runs = [run for run in selection.runs if any(row["run_id"] == run.run_id for row in found)]
+    cells = {(row["run_id"], str(row["value"])): dict(row) for row in found}
+    largest = {
+        value: max(row["n_scored"] or 0 for row in found if str(row["value"]) == value)
+        for value in values
+    }
+    name = f"by {dimension}"
+    if len(values) > len(runs):
+        rows: list[dict[str, Any]] = [
+            {
+                "value": value,
+                "n": largest[value],
+                "cells": {run.run_id: cells.get((run.run_id, value)) for run in runs},
+            }
+            for value in values
+        ]
+        columns = [
+            text("value", dimension),
+            count("n"),
+            *[_cell_column(run.run_id, selection.labels[run.run_id]) for run in runs],
+        ]
+    else:
+        rows = [
+            {
+                "arm": selection.labels[run.run_id],
+                "run_id": run.run_id,
+                "cells": {value: cells.get((run.run_id, value)) for value in values},
+            }
+            for run in runs
+        ]
+        columns = [
+            arm_column(),
+            *[_cell_column(value, f"{value} (n = {largest[value]})") for value in values],
+        ]
+    return Table(name, columns, rows, caption=name, folded=folded)
 
 
-def _cell_column(value: str, found: Sequence[Mapping[str, Any]]) -> Column:
-    n = max((row["n_scored"] or 0 for row in found if str(row["value"]) == value), default=0)
-
+def _cell_column(key: str, title: str) -> Column:
     def write(row: Mapping[str, Any]) -> str:
-        cell = row["cells"].get(value)
+        cell = row["cells"].get(key)
         return DASH if cell is None else interval(cell["mean"], cell["ci_low"], cell["ci_high"])
 
-    return Column(f"{value} (n = {n})", write, align="right")
+    return Column(title, write, align="right")

@@ -103,9 +103,6 @@ def _index_time(row: Mapping[str, Any]) -> str:
     return duration(row["index_s"])
 
 
-_SAME = ("evalake_version", "git_sha", "git_dirty", "host_json", "packages_json", "command")
-
-
 def environment(selection: Selection) -> Section:
     """Versions per arm, and the machine, once where all runs share it."""
     found = selection.marts.rows(
@@ -139,7 +136,14 @@ def environment(selection: Selection) -> Section:
         caption="Effective configurations",
         folded=True,
     )
-    return Section("environment", "Environment", tables=[runs, machine, configs])
+    packages = Table(
+        "packages",
+        [text("package"), text("version")],
+        _packages(found),
+        caption="Packages",
+        folded=True,
+    )
+    return Section("environment", "Environment", tables=[runs, machine, configs, packages])
 
 
 def _commit(row: Mapping[str, Any]) -> str | None:
@@ -148,21 +152,27 @@ def _commit(row: Mapping[str, Any]) -> str | None:
 
 
 def _machine(found: list[dict[str, Any]]) -> list[dict[str, str]]:
-    """Facts of the host, of packages and of the command; several values where runs differ."""
+    """Facts of the host and the command; several values where runs differ."""
     facts: dict[str, dict[str, None]] = {}
     for row in found:
-        host = _parsed(row.get("host_json"))
-        packages = _parsed(row.get("packages_json"))
-        shown = {
-            "evalake": row.get("evalake_version"),
-            **{str(key).replace("_", " "): value for key, value in host.items()},
-            "packages": ", ".join(f"{name} {version}" for name, version in packages.items()),
-            "command": row.get("command"),
-        }
+        shown: dict[str, Any] = {"evalake": row.get("evalake_version")}
+        for key, value in _parsed(row.get("host_json")).items():
+            is_size = key.endswith("bytes") and isinstance(value, int)
+            shown[key.removesuffix("_bytes").replace("_", " ")] = size(value) if is_size else value
+        shown["command"] = row.get("command")
         for name, value in shown.items():
             if value not in (None, "", [], {}):
                 facts.setdefault(name, {})[_flat(value)] = None
     return [{"what": name, "value": "; ".join(values)} for name, values in facts.items()]
+
+
+def _packages(found: list[dict[str, Any]]) -> list[dict[str, str]]:
+    """Versions of the packages that ran; several where runs differ."""
+    versions: dict[str, dict[str, None]] = {}
+    for row in found:
+        for name, version in _parsed(row.get("packages_json")).items():
+            versions.setdefault(name, {})[_flat(version)] = None
+    return [{"package": name, "version": ", ".join(versions[name])} for name in sorted(versions)]
 
 
 def _parsed(text_value: str | None) -> dict[str, Any]:

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from tests.charts.conftest import build_project
+from tests.charts.fixture_marts import ARMS, T0, RunSpec, demo_runs
+
+from evalake_warehouse.charts import Marts, Selection, open_marts, panels, select
+from evalake_warehouse.errors import UsageError
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> Marts:
+    """Two arms on two datasets and two splits, one limited run, one that never ran."""
+    early = T0 - timedelta(days=1)
+    runs = [
+        RunSpec(ARMS[0], n_tasks=12, started_at=T0),
+        RunSpec(ARMS[2], n_tasks=12, started_at=T0 + timedelta(minutes=1)),
+        RunSpec(ARMS[1], n_tasks=5, started_at=T0 + timedelta(minutes=2)),
+        RunSpec(ARMS[0], n_tasks=12, split="test", started_at=T0 + timedelta(minutes=3)),
+        RunSpec(ARMS[2], n_tasks=12, split="test", started_at=T0 + timedelta(minutes=4)),
+        RunSpec(ARMS[0], "swe-qa", n_tasks=12, sweep="other", started_at=early),
+        RunSpec(ARMS[3], "swe-qa", n_tasks=12, sweep="other", started_at=early),
+    ]
+    return open_marts(build_project(tmp_path_factory.mktemp("mixed"), runs))
+
+
+def labels(selection: Selection) -> list[str]:
+    return [run.arm_label for run in selection.runs]
+
+
+def test_runs_of_two_datasets_are_refused_and_both_are_named(mixed: Marts) -> None:
+    names = [run.run_id for run in mixed.runs if run.arm_label in ("pydocs-dense", "bm25")]
+    with pytest.raises(UsageError, match=r"starter .*bm25.*swe-qa .*pydocs-dense"):
+        select(mixed, names)
+    with pytest.raises(UsageError, match="swe-qa"):
+        panels(mixed, names)
+
+
+def test_runs_of_two_splits_are_refused(mixed: Marts) -> None:
+    with pytest.raises(UsageError, match=r"\(dev\).*\(test\)"):
+        select(mixed, family="demo")
+
+
+def test_a_run_on_fewer_tasks_is_refused_by_name(mixed: Marts) -> None:
+    with pytest.raises(UsageError, match=r"12 tasks: bm25; 5 tasks: ripgrep"):
+        select(mixed, ["bm25", "ripgrep"], dataset="starter", split="dev")
+
+
+def test_panels_divide_splits_and_leave_a_partial_run_out_with_the_reason(mixed: Marts) -> None:
+    dev, test = panels(mixed, family="demo")
+    assert labels(dev) == ["bm25", "pydocs-lexical"]
+    assert [(left.run.arm_label, left.reason) for left in dev.left_out] == [
+        ("ripgrep", "has 5 of 12 tasks")
+    ]
+    assert labels(test) == ["bm25", "pydocs-lexical"]
+    assert not test.left_out
+
+
+def test_the_latest_family_is_shown_unless_another_is_named(mixed: Marts) -> None:
+    assert {run.dataset for s in panels(mixed) for run in s.runs} == {"starter"}
+    assert {run.dataset for s in panels(mixed, family="other") for run in s.runs} == {"swe-qa"}
+
+
+def test_an_unknown_run_is_answered_with_near_matches(mixed: Marts) -> None:
+    with pytest.raises(UsageError, match="bm25"):
+        select(mixed, ["bm52"])
+
+
+def test_of_two_runs_of_one_arm_the_later_is_shown(tmp_path: Path) -> None:
+    first, second = demo_runs(ARMS[:1] * 2, n_tasks=6)
+    with open_marts(build_project(tmp_path, [first, second])) as marts:
+        assert [run.run_id for run in panels(marts)[0].runs] == [second.run_id]
+
+
+def test_the_baseline_is_the_run_of_that_role_and_can_be_named(demo_marts: Marts) -> None:
+    declared = select(demo_marts)
+    assert declared.baseline is not None
+    assert declared.baseline.arm_label == "bm25"
+    named = select(demo_marts, baseline="ripgrep")
+    assert named.baseline is not None
+    assert named.baseline.arm_label == "ripgrep"
+
+
+def test_a_baseline_on_another_split_is_refused(mixed: Marts) -> None:
+    dev = next(run for run in mixed.runs if run.split == "test")
+    with pytest.raises(UsageError, match=r"no run"):
+        panels(mixed, dataset="starter", split="dev", baseline=dev.run_id)
+
+
+def test_labels_that_look_alike_are_told_apart(tmp_path: Path) -> None:
+    arms = (
+        *(replace(ARMS[0], label="x" * 300 + end) for end in "ab"),
+        replace(ARMS[0], label="x" * 150 + "!" + "x" * 150, config={"other": 1}),
+        replace(ARMS[0], label="x" * 150 + "?" + "x" * 150, config={"other": 2}),
+    )
+    with open_marts(build_project(tmp_path, demo_runs(arms, n_tasks=4))) as marts:
+        shown = list(panels(marts)[0].labels.values())
+    assert len(set(shown)) == 4
+    assert max(map(len, shown)) <= 44
