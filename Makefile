@@ -4,7 +4,7 @@ PYTHON ?= python3
 UV := $(shell command -v uv 2>/dev/null)
 ifdef UV
 CREATE = uv venv --quiet --allow-existing --python $(PYTHON) $(VENV)
-INSTALL = uv pip install --quiet --python $(VENV)/bin/python
+INSTALL = uv pip install --quiet --compile-bytecode --python $(VENV)/bin/python
 else
 CREATE = $(PYTHON) -m venv $(VENV)
 INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check

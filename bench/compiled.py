@@ -9,6 +9,7 @@ from pathlib import Path
 import duckdb
 
 from evalake_warehouse.build.dbt_runner import run_dbt
+from evalake_warehouse.build.inputs import LEFT_IN_PARQUET
 from evalake_warehouse.lake.reader import relation_sql
 from evalake_warehouse.lake.schemas import TABLES
 from evalake_warehouse.project import Project
@@ -58,30 +59,57 @@ def compile_models(project: Project) -> CompiledModels:
     )
 
 
+def lake_statements(
+    models: CompiledModels, files: dict[str, list[Path]], run_ids: list[str]
+) -> list[str]:
+    """What a build lays out before dbt: the lake, the work list and the seeds."""
+    statements = [
+        "attach ':memory:' as warehouse",
+        "use warehouse",
+        "create schema lake",
+        "create schema build",
+    ]
+    for table in TABLES:
+        kind = "view" if table in LEFT_IN_PARQUET else "table"
+        sql = relation_sql(table, files.get(table, []))
+        statements.append(f"create {kind} lake.{table} as {sql}")
+    ids = ", ".join(f"'{run_id}'" for run_id in run_ids)
+    statements.append(f"create table build.changed_runs as select unnest([{ids}]) as run_id")
+    statements.append("create table build.changed_families (family varchar)")
+    for name, path in models.seeds.items():
+        statements.append(f"create table {name} as select * from read_csv('{path}', header = true)")
+    return statements
+
+
+def model_statements(models: CompiledModels, *names: str) -> list[str]:
+    """The named models and what they need: staging as views, the rest as tables."""
+    return [
+        f"create or replace {'view' if name.startswith('stg_') else 'table'} main.{name} as "
+        + models.sql[name]
+        for name in models.needed_by(*names)
+    ]
+
+
 def open_lake(
     models: CompiledModels, files: dict[str, list[Path]], run_ids: list[str]
 ) -> duckdb.DuckDBPyConnection:
     """An in-memory warehouse whose lake is the given files, and whose seeds are loaded."""
     connection = duckdb.connect()
-    connection.execute("attach ':memory:' as warehouse")
-    connection.execute("use warehouse")
-    connection.execute("create schema lake")
-    connection.execute("create schema build")
-    for table in TABLES:
-        sql = relation_sql(table, files.get(table, []))
-        connection.execute(f"create view lake.{table} as {sql}")
-    connection.execute("create table build.changed_runs (run_id varchar)")
-    connection.executemany("insert into build.changed_runs values (?)", [[run] for run in run_ids])
-    connection.execute("create table build.changed_families (family varchar)")
-    for name, path in models.seeds.items():
-        connection.execute(
-            f"create table {name} as select * from read_csv('{path}', header = true)"
-        )
+    for statement in lake_statements(models, files, run_ids):
+        connection.execute(statement)
     return connection
 
 
 def run_models(connection: duckdb.DuckDBPyConnection, models: CompiledModels, *names: str) -> None:
-    """Materialize the named models and what they need: staging as views, the rest as tables."""
-    for name in models.needed_by(*names):
-        kind = "view" if name.startswith("stg_") else "table"
-        connection.execute(f"create or replace {kind} main.{name} as {models.sql[name]}")
+    """Materialize the named models and what they need."""
+    for statement in model_statements(models, *names):
+        connection.execute(statement)
+
+
+def lake_files(home: Path) -> dict[str, list[Path]]:
+    """Every data file of a lake, per table."""
+    files: dict[str, list[Path]] = {}
+    for path in sorted((home / "lake").rglob("*.parquet")):
+        if path.stem != "_schema":
+            files.setdefault(path.relative_to(home / "lake").parts[0], []).append(path)
+    return files

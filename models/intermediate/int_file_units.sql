@@ -3,7 +3,11 @@
 -- A hit without a resolved path is a unit of its own, by what the system called it.
 
 with hits as (
-    select * from {{ ref('stg_hits') }}
+    select * from {{ source('lake', 'hits') }}
+),
+
+attempts as (
+    select * from {{ ref('stg_attempts') }}
 ),
 
 file_tasks as (
@@ -24,8 +28,12 @@ named as (
     from hits
     inner join file_tasks
         on hits.dataset = file_tasks.dataset
-        and hits.edition = file_tasks.edition
         and hits.task_id = file_tasks.task_id
+    inner join attempts
+        on hits.run_id = attempts.run_id
+        and hits.task_id = attempts.task_id
+        and hits.attempt = attempts.attempt
+        and file_tasks.edition = attempts.edition
 ),
 
 first_seen as (

@@ -1,23 +1,31 @@
--- Grain: one row per dataset, edition, task, level and cutoff of an nDCG definition.
+-- Grain: one row per dataset, edition, task, level and nDCG metric: the DCG of the ideal order, which
+-- has all relevant gold, cut where the metric is.
 
-with task_levels as (
-    select * from {{ ref('int_task_levels') }}
+with gold as (
+    select
+        *,
+        row_number() over (
+            partition by dataset, edition, task_id, level order by grade desc
+        ) as ideal_rank
+    from {{ ref('stg_gold') }}
+    where is_relevant
 ),
 
-cutoffs as (
-    select distinct cutoff
-    from {{ ref('metric_definitions') }}
+definitions as (
+    select * from {{ ref('metric_definitions') }}
     where measure = 'ndcg'
 )
 
 select
-    task_levels.dataset,
-    task_levels.edition,
-    task_levels.task_id,
-    task_levels.level,
-    cutoffs.cutoff,
-    {{ dcg('range(1, len(task_levels.ideal_grades) + 1)', 'task_levels.ideal_grades', 'cutoffs.cutoff') }}
-        as ideal_dcg
-from task_levels
-cross join cutoffs
-where task_levels.n_relevant > 0
+    gold.dataset,
+    gold.edition,
+    gold.task_id,
+    gold.level,
+    definitions.metric,
+    definitions.cutoff,
+    {{ dcg('gold.ideal_rank', 'gold.grade') }} as ideal_dcg
+from gold
+inner join definitions
+    on definitions.cutoff is null
+    or gold.ideal_rank <= definitions.cutoff
+group by gold.dataset, gold.edition, gold.task_id, gold.level, definitions.metric, definitions.cutoff

@@ -1,5 +1,5 @@
 -- Grain: one row per dataset, edition, task and level that the dataset has gold at.
--- R and the ideal order come from the dataset alone, whatever any system holds or returns.
+-- R comes from the dataset alone, whatever any system holds or returns.
 
 with tasks as (
     select * from {{ ref('stg_tasks') }}
@@ -33,8 +33,7 @@ relevant as (
         edition,
         task_id,
         level,
-        count(*) as n_relevant,
-        list(grade order by grade desc) as ideal_grades
+        count(*) as n_relevant
     from gold
     where is_relevant
     group by dataset, edition, task_id, level
@@ -47,8 +46,7 @@ select
     tasks.library,
     levels.level,
     levels.level = datasets.primary_level as is_primary,
-    coalesce(relevant.n_relevant, 0) as n_relevant,
-    relevant.ideal_grades
+    coalesce(relevant.n_relevant, 0) as n_relevant
 from tasks
 inner join levels
     on tasks.dataset = levels.dataset

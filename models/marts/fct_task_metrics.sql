@@ -5,19 +5,31 @@
 {{ config(materialized='incremental', incremental_strategy='replace_runs') }}
 
 with lists as (
-    select * from {{ ref('int_task_lists') }}
+    select
+        lists.list_id,
+        lists.run_id,
+        lists.task_id,
+        lists.level,
+        lists.is_primary,
+        lists.n_relevant,
+        lists.status,
+        lists.depth,
+        lists.n_hits,
+        lists.n_units,
+        lists.covered,
+        lists.library,
+        lists.resolved_library,
+        coalesce(aliases.library, lists.resolved_library) as answered_library
+    from {{ ref('int_lists') }} as lists
+    left join {{ ref('library_aliases') }} as aliases on lists.resolved_library = aliases.alias
 ),
 
 definitions as (
     select * from {{ ref('metric_definitions') }}
 ),
 
-ideal as (
-    select * from {{ ref('int_ideal_dcg') }}
-),
-
-aliases as (
-    select * from {{ ref('library_aliases') }}
+sums as (
+    select * from {{ ref('int_list_sums') }}
 ),
 
 asked as (
@@ -26,29 +38,16 @@ asked as (
         definitions.metric,
         definitions.measure,
         definitions.cutoff,
-        ideal.ideal_dcg,
-        coalesce(aliases.library, lists.resolved_library) as answered_library,
         case
             when lists.status in ('error', 'timeout', 'not_attempted') then lists.status
-            when definitions.measure = 'library_resolution' then
-                case
-                    when lists.library is null or lists.resolved_library is null
-                        then 'not_applicable'
-                end
+            when definitions.measure = 'library_resolution'
+                then if(lists.library is null or lists.resolved_library is null, 'not_applicable', null)
             when lists.n_relevant = 0 then 'no_gold'
             when definitions.cutoff > lists.depth then 'beyond_depth'
             when definitions.measure = 'needle' and lists.n_relevant > 1 then 'not_applicable'
         end as null_reason
     from lists
     cross join definitions
-    left join ideal
-        on lists.dataset = ideal.dataset
-        and lists.edition = ideal.edition
-        and lists.task_id = ideal.task_id
-        and lists.level = ideal.level
-        and definitions.cutoff is not distinct from ideal.cutoff
-        and definitions.measure = 'ndcg'
-    left join aliases on lists.resolved_library = aliases.alias
     where
         lists.is_primary
         or definitions.measure not in ('library_resolution', 'needle', 'coverage', 'judged')
@@ -56,46 +55,36 @@ asked as (
 
 scored as (
     select
-        *,
-        case
-            when null_reason is not null then null
-            when measure = 'recall'
-                then len({{ credits_within('credit_ranks', 'cutoff') }}) / n_relevant
-            when measure = 'success'
-                then cast(len({{ credits_within('credit_ranks', 'cutoff') }}) > 0 as integer)
-            when measure = 'precision'
-                then len({{ credits_within('credit_ranks', 'cutoff') }}) / cutoff
-            when measure = 'ndcg'
-                then {{ dcg('credit_ranks', 'credit_grades', 'cutoff') }} / ideal_dcg
-            when measure = 'rr'
-                then coalesce(1 / {{ credits_within('credit_ranks', 'cutoff') }}[1], 0)
-            when measure = 'ap'
-                then {{ average_precision('credit_ranks', 'n_relevant') }}
-            when measure = 'judged'
-                then coalesce(
-                    len({{ credits_within('judged_ranks', 'cutoff') }})
-                    / nullif(least(cutoff, n_units), 0), 0
-                )
-            when measure = 'coverage'
-                then cast(coalesce(covered, len(credit_ranks) > 0) as integer)
-            when measure = 'library_resolution'
-                then cast(answered_library = library as integer)
-            when measure = 'needle'
-                then cast(list_contains(credit_ranks, 1) as integer)
+        asked.*,
+        case asked.measure
+            when 'recall' then coalesce(sums.n_units, 0) / asked.n_relevant
+            when 'success' then if(sums.n_units > 0, 1, 0)
+            when 'precision' then coalesce(sums.n_units, 0) / asked.cutoff
+            when 'ndcg' then coalesce(sums.ndcg, 0)
+            when 'rr' then coalesce(1 / sums.first_rank, 0)
+            when 'ap' then coalesce(sums.sum_precision, 0) / asked.n_relevant
+            when 'judged'
+                then coalesce(sums.n_units / nullif(least(asked.cutoff, asked.n_units), 0), 0)
+            when 'coverage' then if(coalesce(asked.covered, sums.n_units > 0, false), 1, 0)
+            when 'library_resolution' then if(asked.answered_library = asked.library, 1, 0)
+            when 'needle' then if(sums.first_rank = 1, 1, 0)
         end as value
     from asked
+    left join sums
+        on asked.list_id = sums.list_id
+        and asked.metric = sums.metric
 )
 
 select
     run_id,
     task_id,
-    metric || case when is_primary then '' else ':' || level end as metric,
+    if(is_primary, metric, metric || ':' || level) as metric,
     measure,
     cast(cutoff as bigint) as cutoff,
     level,
-    cast(value as double) as value,
+    if(null_reason is null, cast(value as double), null) as value,
     null_reason,
     -- The list was full and still ran out of distinct files before the cutoff: a system asked for
     -- more hits might have done better.
-    value is not null and cutoff > n_units and n_hits >= depth as truncated
+    null_reason is null and cutoff > n_units and n_hits >= depth as truncated
 from scored

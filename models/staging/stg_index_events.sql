@@ -2,4 +2,4 @@
 
 select *
 from {{ source('lake', 'index_events') }}
-qualify row_number() over (partition by run_id, corpus_id order by at desc) = 1
+qualify row_number() over (partition by run_id, corpus_id order by index_events.at desc) = 1

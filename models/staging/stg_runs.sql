@@ -8,19 +8,19 @@ started as (
     select *
     from events
     where event = 'started'
-    qualify row_number() over (partition by run_id order by at) = 1
+    qualify row_number() over (partition by run_id order by events.at) = 1
 ),
 
 finished as (
     select
         run_id,
-        at,
+        events.at,
         status,
         device,
         network_blocked
     from events
     where event = 'finished'
-    qualify row_number() over (partition by run_id order by at desc) = 1
+    qualify row_number() over (partition by run_id order by events.at desc) = 1
 )
 
 select

@@ -1,4 +1,4 @@
-"""What dbt finds in the build file: lake views, the list of changed runs, and the state tables."""
+"""What dbt finds in the build file: the lake, the list of changed runs, and the state tables."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ _META_TABLE = "meta_build"
 # Big, and read by nothing that judges.
 _NOT_FOR_MODELS = {"texts", "corpus_files", "corpus_symbols"}
 _PER_DATASET = {"text_scores", "text_fingerprints"}
+# Read once and by few: left in their Parquet files. The rest is small, read by many models, and
+# spread over many small files, each of which costs more to open than to hold.
+LEFT_IN_PARQUET = {"hits", "timings", "text_scores", "text_fingerprints"}
 
 
 def read_state(database: Path | None) -> WarehouseState:
@@ -39,12 +42,12 @@ def read_state(database: Path | None) -> WarehouseState:
 
 
 def prepare(database: Path, listing: LakeListing, changes: Changes) -> None:
-    """Lay the lake's views and the work list into the build file."""
+    """Lay the lake and the work list into the build file."""
     run_ids = set(changes.run_ids)
     datasets = {state.dataset for state in changes.changed}
     with duckdb.connect(str(database)) as connection:
-        connection.execute("create schema if not exists lake")
-        connection.execute("create schema if not exists build")
+        connection.execute("create schema lake")
+        connection.execute("create schema build")
         for name, table in TABLES.items():
             if name in _NOT_FOR_MODELS:
                 continue
@@ -55,7 +58,8 @@ def prepare(database: Path, listing: LakeListing, changes: Changes) -> None:
             else:
                 paths = listing.paths(name)
             sql = relation_sql(name, paths)
-            connection.execute(f"create or replace view lake.{quoted(name)} as {sql}")
+            kind = "view" if name in LEFT_IN_PARQUET else "table"
+            connection.execute(f"create {kind} lake.{quoted(name)} as {sql}")
         _create_keys(connection, "changed_runs", "run_id", sorted(run_ids))
         _create_keys(connection, "changed_families", "family", _families(connection, run_ids))
 
@@ -101,10 +105,9 @@ def _families(connection: DuckDBPyConnection, run_ids: set[str]) -> list[str]:
 def _create_keys(
     connection: DuckDBPyConnection, table: str, column: str, keys: Iterable[str]
 ) -> None:
-    connection.execute(f"create or replace table build.{table} ({column} varchar not null)")
-    rows = [[key] for key in keys]
-    if rows:
-        connection.executemany(f"insert into build.{table} values (?)", rows)
+    connection.execute(
+        f"create table build.{table} as select unnest(cast(? as varchar[])) as {column}", [list(keys)]
+    )
 
 
 def _drop_views(connection: DuckDBPyConnection) -> None:

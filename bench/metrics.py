@@ -1,0 +1,109 @@
+"""Six metrics of 50 runs x 1,000 tasks x 100 hits, Parquet in: our compiled SQL, pytrec_eval, ranx.
+
+Each contender is a process of its own; what counts is its CPU time and peak memory. The others get
+their dictionaries the plain way, row by row from pyarrow; ranx has its functions compiled and cached.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+METRICS = ("recall@10", "success@5", "precision@10", "mrr", "ap", "ndcg@10")
+SIZE = {"n_runs": 50, "n_tasks": 1_000, "n_hits": 100}
+N_DOCS = 20_000
+
+
+def main() -> None:
+    """Print CPU seconds, peak memory and ratios."""
+    from bench.measure import measure_python, ratio_line
+    from bench.synthetic import write_dataset, write_runs
+
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        write_dataset(home / "lake", dataset="bench", n_tasks=SIZE["n_tasks"], n_docs=N_DOCS)
+        write_runs(home / "lake", dataset="bench", n_docs=N_DOCS, **SIZE)
+        save_statements(home)
+        print(f"six metrics, {SIZE['n_runs']} runs x {SIZE['n_tasks']:,} tasks x {SIZE['n_hits']} hits")
+        ours = measure_python("bench.metrics", "ours", folder)
+        print(ratio_line("evalake SQL", ours, ours))
+        for name in ("pytrec_eval", "ranx"):
+            print(ratio_line(name, measure_python("bench.metrics", name, folder), ours))
+
+
+def save_statements(home: Path) -> None:
+    """Write the SQL that a build would run, for a process that has nothing but DuckDB."""
+    from bench.compiled import compile_models, lake_files, lake_statements, model_statements
+    from evalake_warehouse.project import Project, find_project_dir
+
+    models = compile_models(Project(home=home, data_dir=find_project_dir()))
+    files = lake_files(home)
+    run_ids = sorted({path.stem[:36] for path in files["hits"]})
+    statements = [
+        *lake_statements(models, files, run_ids),
+        f"delete from metric_definitions where metric not in {METRICS}",
+        *model_statements(models, "fct_task_metrics"),
+    ]
+    (home / "statements.json").write_text(json.dumps(statements))
+
+
+def ours(home: Path) -> None:
+    """Matching, credit and metrics, as a build runs them, for the six definitions."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        # One thread, like the others: two use more CPU time in all, and more memory.
+        connection.execute("set threads = 1")
+        for statement in json.loads((home / "statements.json").read_bytes()):
+            connection.execute(statement)
+        sql = "select metric, avg(value) from fct_task_metrics group by metric order by metric"
+        print(connection.execute(sql).fetchall())
+
+
+def pytrec_eval(home: Path) -> None:
+    """Parquet to dictionaries to `evaluate`."""
+    import pytrec_eval as trec
+
+    qrels = _qrels(home)
+    names = {"recall.10", "success.5", "P.10", "recip_rank", "map", "ndcg_cut.10"}
+    for path in _hits(home):
+        trec.RelevanceEvaluator(qrels, names).evaluate(_run(path))
+
+
+def ranx(home: Path) -> None:
+    """Parquet to dictionaries to `Run` to `evaluate`."""
+    from ranx import Qrels, Run, evaluate
+
+    qrels = Qrels(_qrels(home))
+    names = ["recall@10", "hit_rate@5", "precision@10", "mrr", "map", "ndcg@10"]
+    for path in _hits(home):
+        evaluate(qrels, Run(_run(path)), names, make_comparable=True)
+
+
+def _hits(home: Path) -> list[Path]:
+    return [path for path in (home / "lake/hits").rglob("*.parquet") if path.stem != "_schema"]
+
+
+def _qrels(home: Path) -> dict[str, dict[str, int]]:
+    import pyarrow.parquet as pq
+
+    qrels: dict[str, dict[str, int]] = {}
+    for path in (home / "lake/gold").rglob("*.parquet"):
+        for row in pq.read_table(path, columns=["task_id", "gold_id", "grade"]).to_pylist():
+            qrels.setdefault(row["task_id"], {})[row["gold_id"]] = row["grade"]
+    return qrels
+
+
+def _run(path: Path) -> dict[str, dict[str, float]]:
+    import pyarrow.parquet as pq
+
+    run: dict[str, dict[str, float]] = {}
+    for row in pq.read_table(path, columns=["task_id", "doc_id", "score"]).to_pylist():
+        run.setdefault(row["task_id"], {})[row["doc_id"]] = row["score"]
+    return run
+
+
+if __name__ == "__main__":
+    {"ours": ours, "pytrec_eval": pytrec_eval, "ranx": ranx}[sys.argv[1]](Path(sys.argv[2]))

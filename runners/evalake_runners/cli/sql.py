@@ -1,0 +1,47 @@
+"""`evalake sql`: ask every run ever made a new question."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from evalake_runners.cli.app import JsonFlag, app, current_project
+from evalake_runners.cli.output import print_json, print_rows
+
+
+@app.command(
+    epilog='Example: evalake sql "select arm_label, mean from fct_run_metrics join dim_runs '
+    "using (run_id) where metric = 'recall@5' order by mean desc\""
+)
+def sql(
+    query: Annotated[str, typer.Argument(help="SQL, or - to read it from stdin.")],
+    scenario: Annotated[
+        str | None, typer.Option(help="Ask this what-if warehouse instead of the default one.")
+    ] = None,
+    as_json: JsonFlag = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV on stdout.")] = False,
+) -> None:
+    """Run SQL, read-only, over the marts and the raw lake (`lake.hits`, `lake.attempts`, ...)."""
+    from evalake_warehouse.query import open_warehouse, rows
+
+    text = sys.stdin.read() if query == "-" else query
+    with open_warehouse(current_project(), scenario=scenario) as connection:
+        found = rows(connection, text)
+    if as_json:
+        print_json(found)
+    elif csv:
+        _print_csv(found)
+    else:
+        print_rows(found)
+
+
+def _print_csv(found: list[dict[str, object]]) -> None:
+    import csv as csv_format
+
+    if not found:
+        return
+    writer = csv_format.DictWriter(sys.stdout, fieldnames=list(found[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(found)
