@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from toy import rows
@@ -65,3 +66,15 @@ def hit_set(project: Project) -> set[tuple[Any, ...]]:
         for row in rows(project, "hits")
         if (row["run_id"], row["task_id"], row["attempt"]) in committed
     }
+
+
+def running(mark: str) -> bool:
+    """Whether a process with this word on its command line is alive (on Linux)."""
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (entry / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if mark.encode() in line:
+            return True
+    return False

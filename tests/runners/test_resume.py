@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from driving import arm, hit_set, request, run, run_plan, statuses
+from driving import arm, hit_set, request, run, run_plan, running, statuses
 from toy import Sweep, command, environment, ingest_toy, rows
 
 from evalake_runners.engine.plan import Cell, make_plan
@@ -169,6 +169,22 @@ def test_ctrl_c_on_the_command_ends_with_130(
     assert process.returncode == 130
     assert "hint: evalake resume" in err
     assert "Traceback" not in err
+
+
+def test_a_killed_sweep_leaves_no_process_behind(
+    project: Project, data_dir: Path, tmp_path: Path
+) -> None:
+    home = Project(home=project.home, data_dir=data_dir)
+    ingest_toy(home)
+    mark = f"hung-child-{os.getpid()}"
+    text = SLOW.replace("delay_s: 0.04", f"everywhere: hang, mark: {mark}")
+    process = subprocess.Popen(
+        command("run", str(Sweep(tmp_path, text).path), "--confirm", "test"), env=environment(home)
+    )
+    _wait_for(lambda: running(mark))
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    _wait_for(lambda: not running(mark), seconds=10)
 
 
 def test_two_processes_do_not_run_one_cell_twice(

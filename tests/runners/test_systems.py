@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from driving import arm, run, statuses
-from toy import ToyCorpus, ingest_toy, rows
+from toy import ROOT, ToyCorpus, ingest_toy, rows
 
 from evalake_runners.adapters.chunking import chunk_file
 from evalake_runners.adapters.controls import draw_distinct
@@ -141,6 +141,16 @@ def test_gold_answers_the_gold_and_empty_is_no_failure(toy: Project) -> None:
     assert empty.statuses == {"empty": 12}
     paths = {row["task_id"]: row["path"] for row in rows(toy, "hits")}
     assert paths == {f"task-{n:05d}": f"pkg/mod_{n:02d}.py" for n in range(12)}
+
+
+def test_the_example_in_the_docs_is_a_system(
+    toy: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    example = (ROOT / "docs" / "systems.md").read_text().split("```python\n")[1].split("```")[0]
+    (tmp_path / "my_documented_system.py").write_text(example)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (result,) = run(toy, arm("python:my_documented_system"))
+    assert result.statuses == {"ok": 12}
 
 
 HOSTILE = {

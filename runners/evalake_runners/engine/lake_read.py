@@ -69,6 +69,7 @@ class LakeView:
     def __init__(self, home: Path) -> None:
         self._home = home
         self.listing: LakeListing = list_lake(home)
+        self._events_of: dict[str, list[dict[str, Any]]] = {}
 
     @cached_property
     def _connection(self) -> duckdb.DuckDBPyConnection:
@@ -143,13 +144,7 @@ class LakeView:
         found: dict[CellKey, list[PastRun]] = {}
         by_id: dict[str, PastRun] = {}
         for dataset in sorted({key[1] for key in wanted}):
-            rows = self._rows(
-                "runs",
-                "select run_id, event, arm_hash, edition, split, seed, repeat, n_tasks from t "
-                "order by event desc, run_id desc",
-                dataset=dataset,
-            )
-            for row in rows:
+            for row in self._events(dataset):
                 if row["event"] == "finished":
                     if run := by_id.get(row["run_id"]):
                         run.finished = True
@@ -202,21 +197,20 @@ class LakeView:
 
     def search_seconds(self, arm_hash: str, dataset: str) -> float | None:
         """Mean seconds of one search in earlier runs of an arm on a dataset."""
-        sql = f"select distinct run_id from t where arm_hash = {sql_literal(arm_hash)}"
-        runs = [row["run_id"] for row in self._rows("runs", sql, dataset=dataset)]
+        runs = {row["run_id"] for row in self._events(dataset) if row["arm_hash"] == arm_hash}
         sql = "select avg(seconds) as mean from t where phase = 'search'"
-        rows = self._run_rows("timings", runs, sql) if runs else []
+        rows = self._run_rows("timings", runs, sql)
         return rows[0]["mean"] if rows else None
 
-    def index_seconds(self, ingestion_hash: str) -> dict[str, float]:
-        """Seconds that earlier runs took to index each corpus, cache hits left out."""
+    @cached_property
+    def index_seconds(self) -> Mapping[tuple[str, str], float]:
+        """Mean seconds to build each (ingestion, corpus) so far; reused indexes left out."""
         rows = self._rows(
             "index_events",
-            "select corpus_id, avg(seconds) as mean from t "
-            f"where ingestion_hash = {sql_literal(ingestion_hash)} and seconds is not null "
-            "group by corpus_id",
+            "select ingestion_hash, corpus_id, avg(seconds) as mean from t "
+            "where seconds is not null group by ingestion_hash, corpus_id",
         )
-        return {row["corpus_id"]: row["mean"] for row in rows}
+        return {(row["ingestion_hash"], row["corpus_id"]): row["mean"] for row in rows}
 
     def looks(self) -> list[dict[str, Any]]:
         """Every use of the test tail, latest first."""
@@ -227,6 +221,17 @@ class LakeView:
         sql = "select coalesce(sum(cost_usd), 0.0) as total from t"
         rows = self._run_rows("attempts", run_ids, sql)
         return float(rows[0]["total"]) if rows else 0.0
+
+    def _events(self, dataset: str) -> list[dict[str, Any]]:
+        """Run events of a dataset, `started` ones first, latest run first; read once."""
+        if dataset not in self._events_of:
+            self._events_of[dataset] = self._rows(
+                "runs",
+                "select run_id, event, arm_hash, edition, split, seed, repeat, n_tasks from t "
+                "order by event desc, run_id desc",
+                dataset=dataset,
+            )
+        return self._events_of[dataset]
 
     def _run_rows(self, table: str, run_ids: Iterable[str], sql: str) -> list[dict[str, Any]]:
         by_run = self.listing.by_run

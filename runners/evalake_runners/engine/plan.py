@@ -126,10 +126,11 @@ def expected_seconds(cell: Cell, view: LakeView, indexes: IndexStore) -> float |
     search = view.search_seconds(cell.arm.arm_hash, cell.dataset.dataset)
     if search is None:
         return None
-    known = view.index_seconds(cell.arm.ingestion_hash)
     corpora = {task.corpus_id for task in cell.todo}
     missing = [corpus for corpus in corpora if not indexes.has(cell.arm, corpus)]
-    return len(cell.todo) * search + sum(known.get(corpus, 0.0) for corpus in missing)
+    ingestion = cell.arm.ingestion_hash
+    indexing = sum(view.index_seconds.get((ingestion, corpus), 0.0) for corpus in missing)
+    return len(cell.todo) * search + indexing
 
 
 def plan_rows(project: Project, plan: Plan, view: LakeView) -> list[dict[str, Any]]:

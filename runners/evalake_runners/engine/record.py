@@ -17,6 +17,7 @@ from evalake_warehouse.lake.writer import write_columns, write_rows
 
 SHARD_TASKS = 100  # fewer would leave thousands of small files behind
 SHARD_SECONDS = 5.0
+MAX_SHARD_SECONDS = 300.0  # a slow or paid system must not lose more to a kill than this
 
 # Attempts last: their rows are the commit mark of everything written before them.
 _ORDER = ("texts", "hits", "timings", "attempts")
@@ -58,8 +59,6 @@ class RunRecorder:
         run_id: str,
         next_part: int,
         known_texts: set[str],
-        shard_tasks: int = SHARD_TASKS,
-        shard_seconds: float = SHARD_SECONDS,
     ) -> None:
         self._lake = lake
         self._dataset = dataset
@@ -67,8 +66,6 @@ class RunRecorder:
         self._run_id = run_id
         self._part = next_part
         self._known_texts = known_texts
-        self._shard_tasks = shard_tasks
-        self._shard_seconds = shard_seconds
         # A run that lasts past midnight stays in one folder.
         self._day: date = utc_now().date()
         self._last_write = time.monotonic()
@@ -117,10 +114,9 @@ class RunRecorder:
         if answer is not None and answer.hits:
             self._add_hits(outcome.task_id, outcome.attempt, answer)
         self._pending += 1
-        if (
-            self._pending >= self._shard_tasks
-            and time.monotonic() - self._last_write >= self._shard_seconds
-        ):
+        waited = time.monotonic() - self._last_write
+        is_full = self._pending >= SHARD_TASKS and waited >= SHARD_SECONDS
+        if is_full or waited >= MAX_SHARD_SECONDS:
             self.flush()
 
     def flush(self) -> None:

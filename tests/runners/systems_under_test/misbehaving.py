@@ -31,7 +31,7 @@ class CONFIG(Strict):
     opening: str = "none"
     delay_s: float = 0.0
     version: str = "1"
-    secret_hint: str = ""
+    mark: str = "hung-child"  # on the command line of the child that a hang leaves
 
 
 class Misbehaving:
@@ -74,10 +74,10 @@ class MisbehavingSearcher:
         time.sleep(self.config.delay_s)
         for end, what in self.config.on.items():
             if query.task_id.endswith(end):
-                special = misbehave(what)
+                special = misbehave(what, self.config.mark)
                 if special is not None:
                     return special
-        misbehave(self.config.everywhere)
+        misbehave(self.config.everywhere, self.config.mark)
         start = query.seed % len(self.corpus.paths)
         paths = (self.corpus.paths[start:] + self.corpus.paths[:start])[: query.depth + 3]
         hits = [
@@ -90,7 +90,7 @@ class MisbehavingSearcher:
         pass
 
 
-def misbehave(what: str) -> Any:  # noqa: PLR0911, PLR0912 - one line per way to go wrong
+def misbehave(what: str, mark: str = "") -> Any:  # noqa: PLR0911, PLR0912 - one line per way to go wrong
     """Do one thing wrong, or return an odd answer."""
     match what:
         case "none":
@@ -108,7 +108,7 @@ def misbehave(what: str) -> Any:  # noqa: PLR0911, PLR0912 - one line per way to
             os.kill(os.getpid(), signal.SIGSEGV)
         case "hang":
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
-            subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", "hung-child"])
+            subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", mark])
             time.sleep(600)
         case "garbage":
             print("\x00\xff not json {[", flush=True)
