@@ -23,6 +23,8 @@ _EXITS = (
     "Exits 0 when all is done, 2 if nothing was run, 3 if tasks failed or are left, 130 if stopped."
 )
 
+_SHOWN_ID = 13  # of a UUID version 7: its time to the millisecond
+
 SweepArgument = Annotated[
     Path | None, typer.Argument(metavar="[SWEEP.yaml]", help="Sweep file; or use --system.")
 ]
@@ -89,9 +91,8 @@ def plan(
     if as_json:
         print_json(rows)
         return ExitCode.OK
-    print_rows(
-        [{name: row[name] for name in row if name not in {"run_id", "arm_hash"}} for row in rows]
-    )
+    hidden = {"run_id", "arm_hash"} | ({"repeat"} if request.repeats == 1 else set())
+    print_rows([{name: row[name] for name in row if name not in hidden} for row in rows])
     if made.looks:
         say('some cells use the test tail: running them needs --confirm "why"')
     return ExitCode.OK
@@ -259,7 +260,7 @@ def _print_results(results: list[CellResult], *, as_json: bool) -> None:
     if as_json:
         print_json(rows)
         return
-    print_rows(rows)
+    print_rows([_shown(row, rows) for row in rows])
     for result in results:
         if result.message:
             say(f"{result.cell.arm.label} on {result.cell.dataset.dataset}: {result.message}")
@@ -282,6 +283,14 @@ def _row(result: CellResult) -> dict[str, Any]:
         "left": result.n_left,
         "run_id": result.run_id,
     }
+
+
+def _shown(row: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """A row that fits 80 columns: the id's first half is unique, and repeats are rare."""
+    shown = {**row, "run_id": row["run_id"] and row["run_id"][:_SHOWN_ID]}
+    if all(other["repeat"] == 1 for other in rows):
+        del shown["repeat"]
+    return shown
 
 
 def _exit_code(results: list[CellResult]) -> int:
