@@ -96,7 +96,10 @@ expected as (
 select
     run_id,
     metric,
-    sum(chance * n_tasks) / sum(n_tasks) as chance
+    -- Whole numbers, so that the sum has the same bits in any order.
+    cast(sum(cast(round(chance * 1e15) as hugeint) * n_tasks) as double)
+    / 1e15
+    / sum(n_tasks) as chance
 from expected
 where chance is not null
 group by run_id, metric

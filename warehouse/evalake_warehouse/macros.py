@@ -1,4 +1,4 @@
-"""The dbt macros of paired tests, rendered without dbt.
+"""The dbt macros of statistics, rendered without dbt.
 
 A comparison on demand must say what the built marts say, so the SQL is written once, as Jinja
 macros, and this renders those same files.
@@ -7,24 +7,37 @@ macros, and this renders those same files.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from evalake_warehouse.identity import canonical_json
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 _PATTERNS = ("stat_*.sql", "paired_*.sql")
 
 
 def render_macro(macros: Path, call: str, variables: Mapping[str, Any]) -> str:
-    """SQL of one macro call, such as `stat_holm('p', 'family', 'rank', 'n')`.
+    """SQL of one macro call, such as `stat_holm('p', 'family', 'nth', 'n')`.
 
     Args:
         macros: the dbt project's folder of macros.
         variables: what `var()` gives; a macro that asks for another fails, unless it has a default.
     """
+    environment = _environment(macros, canonical_json(variables))
+    return environment.from_string("{{ " + call + " }}").render().strip()
+
+
+@lru_cache(maxsize=8)
+def _environment(macros: Path, variables_json: str) -> Environment:
+    """An environment that has every macro as a global; compiling them is what takes time."""
+    import json
+
     import jinja2
 
-    files = sorted(path for pattern in _PATTERNS for path in macros.glob(pattern))
-    source = "\n".join(path.read_text("utf-8") for path in files)
-    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False)  # noqa: S701 - SQL
+    variables = json.loads(variables_json)
 
     def var(name: str, default: Any = None) -> Any:
         value = variables.get(name, default)
@@ -32,5 +45,12 @@ def render_macro(macros: Path, call: str, variables: Mapping[str, Any]) -> str:
             raise KeyError(f"no dbt variable {name!r}")
         return value
 
+    files = sorted(path for pattern in _PATTERNS for path in macros.glob(pattern))
+    source = "\n".join(path.read_text("utf-8") for path in files)
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False)  # noqa: S701
     environment.globals["var"] = var
-    return environment.from_string(source + "{{ " + call + " }}").render().strip()
+    module = environment.from_string(source).module
+    environment.globals.update(
+        {name: macro for name, macro in vars(module).items() if not name.startswith("__")}
+    )
+    return environment

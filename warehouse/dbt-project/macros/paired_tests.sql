@@ -79,7 +79,8 @@
             {{ stat_exact_mean('candidate_value') }} as candidate_mean,
             {{ stat_exact_mean('difference') }} as mean_diff,
             cast(sum({{ stat_millionths('difference') }}) as double) as total,
-            cast(sum({{ stat_millionths('difference') }} ** 2) as double) as squares
+            cast(sum({{ stat_millionths('difference') }} * {{ stat_millionths('difference') }}) as double)
+                as squares
         from {{ differences }}
         group by baseline_run_id, candidate_run_id, dimension, dimension_value, metric
     ),
