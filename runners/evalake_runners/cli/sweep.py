@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +25,7 @@ _EXITS = (
 )
 
 _SHOWN_ID = 13  # of a UUID version 7: its time to the millisecond
+_USUAL = {"repeat": 1, "failed": 0, "left": 0}
 
 SweepArgument = Annotated[
     Path | None, typer.Argument(metavar="[SWEEP.yaml]", help="Sweep file; or use --system.")
@@ -91,8 +93,7 @@ def plan(
     if as_json:
         print_json(rows)
         return ExitCode.OK
-    hidden = {"run_id", "arm_hash"} | ({"repeat"} if request.repeats == 1 else set())
-    print_rows([{name: row[name] for name in row if name not in hidden} for row in rows])
+    _print_table(rows, hidden={"run_id", "arm_hash"})
     if made.looks:
         say('some cells use the test tail: running them needs --confirm "why"')
     return ExitCode.OK
@@ -260,7 +261,7 @@ def _print_results(results: list[CellResult], *, as_json: bool) -> None:
     if as_json:
         print_json(rows)
         return
-    print_rows([_shown(row, rows) for row in rows])
+    _print_table(rows)
     for result in results:
         if result.message:
             say(f"{result.cell.arm.label} on {result.cell.dataset.dataset}: {result.message}")
@@ -285,12 +286,17 @@ def _row(result: CellResult) -> dict[str, Any]:
     }
 
 
-def _shown(row: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """A row that fits 80 columns: the id's first half is unique, and repeats are rare."""
-    shown = {**row, "run_id": row["run_id"] and row["run_id"][:_SHOWN_ID]}
-    if all(other["repeat"] == 1 for other in rows):
-        del shown["repeat"]
-    return shown
+def _print_table(rows: list[dict[str, Any]], hidden: Collection[str] = ()) -> None:
+    """Rows in 80 columns: half a run id is unique, and a column that says nothing is left out."""
+    silent = {name for name, usual in _USUAL.items() if all(row.get(name) == usual for row in rows)}
+    shown = [
+        {name: value for name, value in row.items() if name not in silent and name not in hidden}
+        for row in rows
+    ]
+    for row in shown:
+        if row.get("run_id"):
+            row["run_id"] = row["run_id"][:_SHOWN_ID]
+    print_rows(shown)
 
 
 def _exit_code(results: list[CellResult]) -> int:
