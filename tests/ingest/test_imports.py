@@ -219,7 +219,8 @@ def test_duplicate_ids_and_gold_of_no_task_are_told_together(tmp_path: Path) -> 
     with pytest.raises(DatasetError) as raised:
         load_dataset(JsonlFiles(tasks, gold), "d")
     assert problems(raised) == [
-        "t.jsonl:2: task_id '1' stands in line 1 already", "g.jsonl:1: task_id '9' is not in t.jsonl",
+        "t.jsonl:2: task_id '1' stands in line 1 already",
+        "g.jsonl:1: task_id '9' is not in t.jsonl",
     ]  # fmt: skip
 
 

@@ -1,0 +1,117 @@
+"""The commands as a user meets them: data on stdout, messages on stderr, exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.ingest.toy_loaded import LOAD, loaded, task
+
+from evalake_ingest import loaders
+from evalake_ingest.pipeline import ingest
+from evalake_ingest.records import Drop, Loaded, LoadOptions
+from evalake_runners.cli.main import run_cli
+from evalake_warehouse.project import Project
+
+
+class Toy:
+    """A loader that needs no files."""
+
+    name = "toy"
+
+    def load(self, options: LoadOptions) -> Loaded:
+        del options
+        return loaded([task("a", LOAD)], [Drop("row 2", "no_gold", "b")])
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = run_cli(list(arguments))
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+@pytest.mark.dbt
+def test_ingest_tells_rows_and_reasons_and_is_idle_the_second_time(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loaders, "get_loader", lambda _: Toy())
+    code, out, err = run(capsys, "ingest", "toy", "--json")
+    assert code == 0, err
+    told = json.loads(out)
+    assert told["is_new"]
+    assert (told["rows_read"], told["rows_kept"], told["dropped_by_reason"]) == (
+        2,
+        1,
+        {"no_gold": 1},
+    )
+    code, out, err = run(capsys, "ingest", "toy")
+    assert code == 0
+    assert "nothing added" in err
+    assert "dropped: 1 no_gold" in err
+
+
+def test_datasets_show_has_what_scripts_rely_on(
+    capsys: pytest.CaptureFixture[str], project: Project
+) -> None:
+    ingest(project, Toy().load(LoadOptions(cache=project.home)), check=None)
+    code, out, _ = run(capsys, "datasets", "show", "toy", "--json", "--drops")
+    shown: dict[str, Any] = json.loads(out)
+    assert code == 0
+    wanted = ("rows_read", "rows_kept", "rows_dropped", "dropped_by_reason", "splits", "caveats")
+    assert {name: shown[name] for name in wanted[:4]} == {
+        "rows_read": 2, "rows_kept": 1, "rows_dropped": 1, "dropped_by_reason": {"no_gold": 1},
+    }  # fmt: skip
+    assert sum(shown["splits"][name] for name in ("dev", "test") if name in shown["splits"]) == 1
+    assert [drop["source_row"] for drop in shown["drops"]] == ["row 2"]
+    code, out, _ = run(capsys, "datasets", "list", "--json")
+    assert [row["dataset"] for row in json.loads(out)] == ["toy"]
+
+
+def test_every_dataset_that_can_be_ingested_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "datasets", "list", "--all", "--json")
+    assert [row["dataset"] for row in json.loads(out)] == list(loaders.LOADERS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["ingest", "repoq"], "error: unknown dataset `repoq`; did you mean `repoqa`?"),
+        (["ingest", "repoqa", "--from", "no-such"], "error: --from no-such: not a folder"),
+        (["datasets", "show", "toy"], "error: no dataset `toy` in the lake"),
+        (["import", "jsonl", "--dataset", "d"], "error: evalake import jsonl: give --tasks, --run"),
+        (["import", "trec", "--dataset", "d", "--label", "l", "--run", "r", "--qrels", "q"],
+         "error: q: cannot be read: No such file or directory"),
+    ],
+)  # fmt: skip
+def test_bad_input_ends_with_2_and_says_what_is_wrong(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
+) -> None:
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert told in err
+    assert "Traceback" not in err
+
+
+def test_a_file_with_the_wrong_hash_writes_nothing(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, project: Project
+) -> None:
+    (tmp_path / "odex.json").write_text("{}\n")
+    code, _, err = run(capsys, "ingest", "odex", "--from", str(tmp_path))
+    assert code == 2
+    assert "expected 38d671e66fdf70e82f5ffa9238e53e32c68945940609b23347e1f7d9a8d1b525" in err
+    assert "hint: evalake ingest odex --from DIR" in err
+    assert not project.lake.exists()
+
+
+def test_import_trec_prints_the_run_as_json(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "q").write_text("t1 0 d1 1\nt2 0 d1 1\n")
+    (tmp_path / "r").write_text("t1 Q0 d1 1 1 x\n")
+    flags = ["--dataset", "d", "--label", "l", "--run", str(tmp_path / "r")]
+    code, out, _ = run(capsys, "import", "trec", *flags, "--qrels", str(tmp_path / "q"), "--json")
+    told = json.loads(out)
+    assert code == 0
+    assert (told["run"]["n_tasks"], told["run"]["n_unanswered"]) == (2, 1)
