@@ -22,10 +22,12 @@ def gather_commands() -> None:
         compare,
         config,
         datasets,
+        demo,
         doctor,
         imports,
         ingest,
         report,
+        runs,
         sql,
         sweep,
     )
@@ -39,12 +41,13 @@ def gather_commands() -> None:
         compare,
         config,
         datasets,
+        demo,
         doctor,
         imports,
         ingest,
         report,
     )
-    _ = (sql, sweep)
+    _ = (demo, runs, sql, sweep)
 
 
 def run_cli(arguments: list[str] | None = None) -> int:
