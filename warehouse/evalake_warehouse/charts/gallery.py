@@ -9,7 +9,13 @@ from typing import Any
 
 from evalake_warehouse.charts.breakdown import breakout_heatmap, gold_ranks
 from evalake_warehouse.charts.comparisons import ab_splits, before_after, method_comparison
-from evalake_warehouse.charts.latency import latency_bars, quality_against_cost
+from evalake_warehouse.charts.latency import (
+    PERCENTILES,
+    latency_bars,
+    latency_rows,
+    measured_phases,
+    quality_against_cost,
+)
 from evalake_warehouse.charts.paired import forest, wins_and_losses
 from evalake_warehouse.charts.scores import score_bars
 from evalake_warehouse.charts.selection import Selection
@@ -79,9 +85,10 @@ def draw(selection: Selection, options: Options, names: Sequence[str] = ()) -> I
     """Draw the charts named, or all; one that the marts hold nothing for is skipped with a reason.
 
     Raises:
-        UsageError: an unknown name, or a chart asked for by name that cannot be drawn.
+        UsageError: an unknown name or option, or a chart asked for by name that cannot be drawn.
     """
     check_names(names)
+    _check_options(selection, options)
     for name in names or CHARTS:
         if name in CHARTS:
             yield _attempt(name, partial(CHARTS[name], selection, options), bool(names))
@@ -111,6 +118,23 @@ def check_names(names: Sequence[str]) -> None:
     for name in names:
         if name not in NAMES:
             raise UsageError(f"no chart {name!r}; there are: {', '.join(NAMES)}", where="--chart")
+
+
+def _check_options(selection: Selection, options: Options) -> None:
+    """Refuse what no chart could use, which else would look like a lack of data."""
+    for metric in options.metrics:
+        selection.check_metric(metric)
+    if options.percentile not in PERCENTILES:
+        raise UsageError(
+            f"no percentile {options.percentile!r}; there are: {', '.join(PERCENTILES)}",
+            where="--percentile",
+        )
+    if options.phase != Options().phase and not latency_rows(selection, options.phase):
+        raise UsageError(
+            f"no time was measured for {options.phase!r}; there are: "
+            f"{', '.join(measured_phases(selection)) or 'none'}",
+            where="--latency-metric",
+        )
 
 
 def _attempt(name: str, make: Callable[[], Any], must: bool) -> Drawn:

@@ -83,6 +83,15 @@ def latency_rows(selection: Selection, phase: str) -> list[dict[str, Any]]:
     return found
 
 
+def measured_phases(selection: Selection) -> list[str]:
+    """Phases that any of the runs was timed in."""
+    found = selection.marts.rows(
+        "select distinct phase from fct_run_latency where list_contains(?, run_id) order by phase",
+        ids(selection.runs),
+    )
+    return [row["phase"] for row in found]
+
+
 def _latency_panel(
     selection: Selection,
     style: Style,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import html
 import json
+import re
 import uuid
 from pathlib import Path
 from typing import Any
@@ -13,14 +14,17 @@ from evalake_warehouse.errors import UsageError
 
 FORMATS = ("svg", "png", "html", "json")
 _VEGA_LITE = "6.4"
+_CLIP = re.compile(r'((?:id="|url\(#)clip)(\d+)(?=[")])')
 
 
 def to_svg(chart: Any) -> str:
-    """A chart as SVG text."""
+    """A chart as SVG text, the same for the same chart."""
     import vl_convert
 
     svg: str = vl_convert.vegalite_to_svg(chart.to_dict(validate=False), vl_version=_VEGA_LITE)
-    return svg
+    # Vega counts its clip paths over all charts of a process.
+    numbers: dict[str, int] = {}
+    return _CLIP.sub(lambda match: f"{match[1]}{numbers.setdefault(match[2], len(numbers))}", svg)
 
 
 def save(chart: Any, path: Path) -> Path:

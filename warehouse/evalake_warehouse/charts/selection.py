@@ -114,6 +114,9 @@ class Selection:
         )
         names = sorted(row["metric"] for row in known)
         if metric not in names:
-            near = ", ".join(difflib.get_close_matches(metric, names, cutoff=0.4) or names[:8])
-            raise UsageError(f"no metric {metric!r} here; there are: {near or 'none'}")
+            near = difflib.get_close_matches(metric, names, cutoff=0.6)
+            instead = (
+                f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"
+            )
+            raise UsageError(f"no metric {metric!r} here; {instead}", where="--metric")
         return metric
