@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
@@ -136,6 +137,19 @@ def test_a_system_is_named_by_adapter_or_by_shipped_file(toy: Project) -> None:
     assert load_system("pydocs-lexical", None, toy, depth=None, label=None).adapter == "pydocs-mcp"
     with pytest.raises(UsageError, match="unknown system `bm52`; did you mean `bm25`"):
         load_system("bm52", None, toy, depth=None, label=None)
+
+
+def test_a_system_whose_package_is_missing_is_a_problem_of_its_arm(
+    toy: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("evalake_runners.adapters.ripgrep.version", missing)
+    with pytest.raises(
+        ConfigError, match=r"sweep\.yaml:3: `arms\[0\]`: system `ripgrep` cannot be"
+    ):
+        load_sweep(Sweep(tmp_path, _sweep("{system: ripgrep}")).path, toy)
 
 
 @pytest.mark.parametrize("name", ["demo", "swe-qa", "repoqa"])

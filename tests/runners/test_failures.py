@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -111,3 +113,20 @@ def test_two_jobs_find_what_one_finds(toy: Project) -> None:
     run(toy, arm(label="again"), seed=1, limits={"jobs": 2})
     assert hit_set(toy) == one
     assert len(one) == 12 * 5
+
+
+def test_a_task_without_the_wording_asked_for_is_not_attempted(toy: Project) -> None:
+    (result,) = run(toy, replace(arm(), query_variant="stripped"))
+    assert result.statuses == {"not_attempted": 12}
+    assert statuses(toy)["task-00000"][1] == "the task has no wording `stripped`"
+
+
+def test_the_first_query_of_a_fresh_searcher_is_cold_and_phases_are_kept(toy: Project) -> None:
+    run(toy, arm(on={"task-00003": "crash"}))
+    timings = Counter((row["phase"], row["temperature"]) for row in rows(toy, "timings"))
+    # The crash of one task costs a worker, so two searchers were opened for the other eleven.
+    assert timings == {
+        ("open", "cold"): 2, ("search", "cold"): 2, ("search", "warm"): 9, ("rank", "cold"): 2,
+        ("rank", "warm"): 9,
+    }  # fmt: skip
+    assert all(row["seconds"] < 20 for row in rows(toy, "timings"))

@@ -171,6 +171,17 @@ def test_ctrl_c_on_the_command_ends_with_130(
     assert "Traceback" not in err
 
 
+def test_money_that_is_spent_stops_the_sweep_and_is_not_forgotten(toy: Project) -> None:
+    dear = arm(cost_usd=0.02)
+    (first,) = run(toy, dear, limits={"max_cost_usd": 0.05})
+    assert (first.state, first.statuses, first.n_left) == ("stopped", {"ok": 3}, 9)
+    assert first.message == "stopped at limits.max_cost_usd"
+    (again,) = run(toy, dear, limits={"max_cost_usd": 0.05})
+    assert (again.run_id, again.statuses.total(), again.n_left) == (first.run_id, 0, 9)
+    (rest,) = run(toy, dear, limits={"max_cost_usd": 1.0})
+    assert (rest.run_id, rest.state, rest.statuses) == (first.run_id, "ran", {"ok": 9})
+
+
 def test_a_killed_sweep_leaves_no_process_behind(
     project: Project, data_dir: Path, tmp_path: Path
 ) -> None:

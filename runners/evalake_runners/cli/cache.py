@@ -29,7 +29,8 @@ def info(as_json: JsonFlag = False) -> None:
     if as_json:
         print_json(rows)
         return
-    print_rows(rows)
+    shown = ("system", "corpus", "mb", "built_in_s", "used_at", "complete")
+    print_rows([{name: row[name] for name in shown} for row in rows])
     total = sum(index.bytes_on_disk for index in indexes)
     say(f"{project.indexes}: {len(indexes)} indexes, {_megabytes(total):.1f} MB")
 

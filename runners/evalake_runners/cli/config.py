@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -49,8 +50,8 @@ def schema(
 
 @config_app.command(epilog="Example: evalake config show configs/sweeps/demo.yaml --json")
 def show(file: FileArgument, as_json: JsonFlag = False) -> None:
-    """Show each arm as it would be recorded: versions, hash, effective configuration."""
-    from evalake_runners.engine.arms import bind, describe_config
+    """Show each arm as it would be recorded, in YAML: versions, hash, effective configuration."""
+    from evalake_runners.engine.arms import bind
 
     rows: list[dict[str, Any]] = []
     for spec in _arms(file):
@@ -73,11 +74,9 @@ def show(file: FileArgument, as_json: JsonFlag = False) -> None:
     if as_json:
         print_json(rows)
         return
-    for row in rows:
-        row["arm_hash"] = row["arm_hash"][:12]
-        row["config"] = describe_config(row["config"])
-        row["files"] = ", ".join(row["files"]) or None
-    print_rows(rows)
+    from ruamel.yaml import YAML
+
+    YAML().dump(rows, sys.stdout)
 
 
 def _arms(file: Path) -> tuple[ArmSpec, ...]:

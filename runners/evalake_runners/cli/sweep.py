@@ -28,7 +28,7 @@ _SHOWN_ID = 13  # of a UUID version 7: its time to the millisecond
 _USUAL = {"repeat": 1, "failed": 0, "left": 0}
 
 SweepArgument = Annotated[
-    Path | None, typer.Argument(metavar="[SWEEP.yaml]", help="Sweep file; or use --system.")
+    Path | None, typer.Argument(metavar="SWEEP.yaml", help="Sweep file; or use --system.")
 ]
 SystemOption = Annotated[
     str | None, typer.Option(help="One system instead of a sweep: an adapter or a shipped config.")
@@ -265,6 +265,8 @@ def _print_results(results: list[CellResult], *, as_json: bool) -> None:
     for result in results:
         if result.message:
             say(f"{result.cell.arm.label} on {result.cell.dataset.dataset}: {result.message}")
+    if any(result.statuses for result in results):
+        say("next: evalake build")
     n_failed = sum(result.n_failed for result in results)
     if n_failed:
         say(f"{n_failed} tasks failed\n\nhint: evalake resume with the same arguments")

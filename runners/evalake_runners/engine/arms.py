@@ -6,12 +6,12 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from evalake_runners.adapters.protocol import System
 from evalake_runners.adapters.registry import get_adapter
 from evalake_runners.adapters.setup import Setup, Strict
-from evalake_warehouse.errors import SystemFailedError
+from evalake_runners.engine.redact import describe
+from evalake_warehouse.errors import EvalakeError, SystemFailedError, UsageError
 from evalake_warehouse.identity import canonical_json, content_hash
 from evalake_warehouse.project import Project
 
@@ -60,8 +60,18 @@ class Arm:
 
 
 def make_system(spec: ArmSpec, setup: Setup) -> System:
-    """The system of an arm; starts nothing."""
-    return get_adapter(spec.adapter).make(spec.config, setup)
+    """The system of an arm; starts nothing.
+
+    Raises:
+        UsageError: it cannot be made here, for instance because its package is missing.
+    """
+    try:
+        return get_adapter(spec.adapter).make(spec.config, setup)
+    except EvalakeError:
+        raise
+    except Exception as error:
+        what = f"system `{spec.adapter}` cannot be made: {describe(error)}"
+        raise UsageError(what, hint="evalake doctor") from error
 
 
 def bind(spec: ArmSpec, *, dataset: str, edition: str, seed: int, project: Project) -> Arm:
@@ -114,11 +124,6 @@ def role_of(label: str, adapter: str, baseline: str | None) -> str:
     if label == baseline:
         return "baseline"
     return "control" if adapter in CONTROLS else "candidate"
-
-
-def describe_config(config: Mapping[str, Any]) -> str:
-    """A configuration in one line, for people."""
-    return ", ".join(f"{key}={value}" for key, value in sorted(config.items())) or "defaults"
 
 
 def _sha256(path: Path) -> str:

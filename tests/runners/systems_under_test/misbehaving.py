@@ -30,6 +30,7 @@ class CONFIG(Strict):
     index: str = "none"
     opening: str = "none"
     delay_s: float = 0.0
+    cost_usd: float | None = None
     version: str = "1"
     mark: str = "hung-child"  # on the command line of the child that a hang leaves
 
@@ -84,7 +85,10 @@ class MisbehavingSearcher:
             RawHit(raw_path=str(self.corpus.root / path), score=1 / rank, text=f"text of {path}")
             for rank, path in enumerate(paths, start=1)
         ]
-        return Answer(hits=hits, call=f"search {query.task_id}")
+        return Answer(
+            hits=hits, call=f"search {query.text}", cost_usd=self.config.cost_usd,
+            phase_seconds={"rank": 0.25, "search": 99.0},
+        )  # fmt: skip
 
     def close(self) -> None:
         pass
