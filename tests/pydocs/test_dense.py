@@ -98,13 +98,15 @@ def test_a_folder_that_is_not_there_is_told_before_anything_runs(make: Make) -> 
 
 
 def test_an_arm_is_another_when_its_model_changes(make: Make, tmp_path: Path) -> None:
-    folder = tmp_path / "model"
-    folder.mkdir()
-    configured = {"pipeline": "pipelines/dense.yaml", "embedding": {"model": str(folder)}}
-    before = make(**configured).ingestion_config()
-    (folder / "weights.bin").write_bytes(b"other")
-    model_fingerprint.cache_clear()
-    assert make(**configured).ingestion_config() != before
+    folder = tmp_path / "configs" / "my-model"
+    folder.mkdir(parents=True)
+    hashes = set()
+    for weights in (b"one", b"two"):
+        (folder / "weights.bin").write_bytes(weights)
+        model_fingerprint.cache_clear()
+        system = make(pipeline="pipelines/dense.yaml", embedding={"model": "my-model"})
+        hashes.add(str(system.ingestion_config()))
+    assert len(hashes) == 2
 
 
 def test_settings_hold_no_pipeline_of_one_arm(make: Make, tmp_path: Path) -> None:

@@ -58,6 +58,8 @@ def test_the_shortest_cap_limits_a_list(tmp_path: Path) -> None:
     steps = [step("chunk_fetcher", limit=40), step("top_k_filter", k=30), step("limit")]
     assert read_pipeline(written(tmp_path, *steps[:2])).deepest == 30
     assert read_pipeline(written(tmp_path, *steps)).deepest == 8  # the step's own default
+    widened = [step("chunk_fetcher", limit=5), step("top_k_filter", k=30)]
+    assert read_pipeline(written(tmp_path, *widened)).deepest == 5
 
 
 def test_fused_branches_are_sure_of_the_longest_one_only(tmp_path: Path) -> None:

@@ -31,7 +31,9 @@ def test_its_mcp_server_ranks_as_it_does_in_process(
                 for searcher in (in_process, server)
             )
             assert theirs == ours
-        # Fewer were asked for: the server's own limit is the arm's depth, not its default.
+        # More than the ten that the server gives by itself, and fewer.
+        many = ask("def return self amount value basket shop import price", 15)
+        assert len(server.search(many).hits) == len(in_process.search(many).hits) > 10
         assert len(server.search(ask("price", 1)).hits) == 1
     finally:
         server.close()
