@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.ingest.toy_loaded import BOX, FILES, LOAD, RUN_BY_CODE, loaded, task
 
 from evalake_ingest.controls import GoldTexts, gold_hits, load_gold_hits
 from evalake_ingest.pipeline import ingest
@@ -10,7 +11,6 @@ from evalake_ingest.records import GoldItem, Qrel
 from evalake_ingest.selfcheck import check_edition
 from evalake_warehouse.errors import DatasetError
 from evalake_warehouse.project import Project
-from tests.ingest.toy_loaded import BOX, FILES, LOAD, RUN_BY_CODE, loaded, task
 
 
 @pytest.mark.dbt
