@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +80,7 @@ def _columns(found: Intervals) -> dict[str, pa.Array]:
     return {**columns, "n_clusters": pa.array(found.n_clusters, mask=found.n_clusters == 0)}
 
 
-def _plain(column: object) -> NDArray[np.int64]:
+def _plain(column: Any) -> NDArray[np.int64]:
     """A column without NULL, as numbers."""
     return np.ascontiguousarray(np.ma.getdata(column), dtype=np.int64)
 

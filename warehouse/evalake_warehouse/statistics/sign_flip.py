@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-from functools import lru_cache
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,7 +19,12 @@ def exact_sign_flip_p(differences: NDArray[np.int64]) -> float:
     Args:
         differences: non-zero differences in millionths, at most `EXACT_UP_TO`.
     """
-    sums = _sign_patterns(len(differences)) @ differences
+    # A pattern and its opposite are equally extreme, so the first sign can stay as it is.
+    sums = differences[:1]
+    for difference in differences[1:]:
+        sums = np.concatenate([sums + difference, sums - difference])
+    if not len(sums):
+        return 1.0
     return float(np.count_nonzero(np.abs(sums) >= abs(int(differences.sum()))) / len(sums))
 
 
@@ -61,9 +63,3 @@ def sign_flip_p(series: Series, block: Block, *, draws: int, seed: int) -> NDArr
     if len(left):
         p[left] = sampled_sign_flip_p(block.only(left), draws=draws, seed=seed)
     return p
-
-
-@lru_cache(maxsize=EXACT_UP_TO + 1)
-def _sign_patterns(n: int) -> NDArray[np.int64]:
-    """All rows of n signs, shape (2**n, n)."""
-    return np.array(list(itertools.product((1, -1), repeat=n)), dtype=np.int64).reshape(2**n, n)
