@@ -45,13 +45,17 @@ def compile_models(project: Project) -> CompiledModels:
     run_dbt(project, database, ["--write-json", "compile"])
     manifest = json.loads((project.home / "dbt" / "target" / "manifest.json").read_bytes())
     nodes = manifest["nodes"].values()
-    models = [node for node in nodes if node["resource_type"] == "model" and node["language"] == "sql"]
+    models = [
+        node for node in nodes if node["resource_type"] == "model" and node["language"] == "sql"
+    ]
     seeds = [node for node in nodes if node["resource_type"] == "seed"]
     return CompiledModels(
         sql={node["name"]: node["compiled_code"] for node in models},
         depends_on={
             node["name"]: tuple(
-                key.rsplit(".", 1)[-1] for key in node["depends_on"]["nodes"] if "source." not in key
+                key.rsplit(".", 1)[-1]
+                for key in node["depends_on"]["nodes"]
+                if "source." not in key
             )
             for node in models
         },

@@ -1,7 +1,8 @@
-"""Six metrics of 50 runs x 1,000 tasks x 100 hits, Parquet in: our compiled SQL, pytrec_eval, ranx.
+"""Six metrics of 50 runs x 1,000 tasks x 100 hits, from Parquet: our SQL, pytrec_eval, ranx.
 
-Each contender is a process of its own; what counts is its CPU time and peak memory. The others get
-their dictionaries the plain way, row by row from pyarrow; ranx has its functions compiled and cached.
+Each contender is a process of its own; what counts is its CPU time and peak memory. The others
+get their dictionaries the plain way, row by row from pyarrow; ranx has its functions compiled
+and cached.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def main() -> None:
         write_dataset(home / "lake", dataset="bench", n_tasks=SIZE["n_tasks"], n_docs=N_DOCS)
         write_runs(home / "lake", dataset="bench", n_docs=N_DOCS, **SIZE)
         save_statements(home)
-        print(f"six metrics, {SIZE['n_runs']} runs x {SIZE['n_tasks']:,} tasks x {SIZE['n_hits']} hits")
+        print("six metrics, 50 runs x 1,000 tasks x 100 hits")
         ours = measure_python("bench.metrics", "ours", folder)
         print(ratio_line("evalake SQL", ours, ours))
         for name in ("pytrec_eval", "ranx"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -28,9 +27,10 @@ def write_dataset(lake: Path, *, dataset: str, n_tasks: int, n_docs: int) -> Non
         tasks.append(
             base
             | {
-                "task_seed": task_seed(dataset, task_id), "kind": "question", "query": f"query {number}",
-                "query_variants_json": "{}", "corpus_id": "c0", "labels_json": json.dumps({}),
-                "stratum": f"s{number % 10}", "qa_type": ("what", "where", "how", "why")[number % 4],
+                "task_seed": task_seed(dataset, task_id), "kind": "question",
+                "query": f"query {number}", "query_variants_json": "{}", "corpus_id": "c0",
+                "labels_json": "{}", "stratum": f"s{number % 10}",
+                "qa_type": ("what", "where", "how", "why")[number % 4],
             }
         )  # fmt: skip
         for name in golden:
@@ -113,7 +113,15 @@ def write_runs(
         for table, columns in (("hits", hits), ("attempts", attempts), ("timings", timings)):
             _write(lake, table, dataset, run_id, columns)
         events = [
-            _event(dataset, run_id, number, event, n_tasks, n_hits, family)
+            _event(
+                dataset,
+                run_id,
+                number=number,
+                event=event,
+                n_tasks=n_tasks,
+                depth=n_hits,
+                family=family,
+            )
             for event in ("started", "finished")
         ]
         write_rows(
@@ -123,7 +131,14 @@ def write_runs(
 
 
 def _event(
-    dataset: str, run_id: str, number: int, event: str, n_tasks: int, depth: int, family: str | None
+    dataset: str,
+    run_id: str,
+    *,
+    number: int,
+    event: str,
+    n_tasks: int,
+    depth: int,
+    family: str | None,
 ) -> dict[str, object]:
     label = f"arm-{number:04d}"
     return {

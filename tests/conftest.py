@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from bench.compiled import CompiledModels, compile_models
+
 from evalake_warehouse.project import Project, find_project_dir
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -28,7 +28,9 @@ def write_dataset(
     labels: Mapping[str, Mapping[str, str]] | None = None,
 ) -> str:
     """Write a dataset edition whose gold is {task: {item: grade}}, and return the edition."""
-    edition = edition or content_hash([dataset, {task: dict(items) for task, items in gold.items()}])[:16]
+    edition = (
+        edition or content_hash([dataset, {task: dict(items) for task, items in gold.items()}])[:16]
+    )
     lake = home / "lake"
     tasks, items, qrels, splits = [], [], [], []
     for task, grades in gold.items():
@@ -37,9 +39,14 @@ def write_dataset(
         tasks.append(
             base
             | {
-                "task_seed": task_seed(dataset, task), "kind": "question", "query": f"query {task}",
-                "query_variants_json": "{}", "corpus_id": "c0", "labels_json": json.dumps({}),
-                "repo": extra.get("repo"), "qa_type": extra.get("qa_type"),
+                "task_seed": task_seed(dataset, task),
+                "kind": "question",
+                "query": f"query {task}",
+                "query_variants_json": "{}",
+                "corpus_id": "c0",
+                "labels_json": json.dumps({}),
+                "repo": extra.get("repo"),
+                "qa_type": extra.get("qa_type"),
                 "stratum": extra.get("stratum"),
             }
         )
@@ -49,20 +56,38 @@ def write_dataset(
             items.append(
                 base
                 | {
-                    "gold_id": gold_id, "level": level, "grade": grade, "role": "primary",
+                    "gold_id": gold_id,
+                    "level": level,
+                    "grade": grade,
+                    "role": "primary",
                     "truth_method": "made",
                 }
             )
             key = {"path": item} if relation == "file" else {"key": item}
             qrels.append(base | {"gold_id": gold_id, "relation": relation} | key)
     info = {
-        "dataset": dataset, "edition": edition, "revision": "r1", "loader_version": "1",
-        "source": "made for a test", "licence": "none", "citation": "none", "caveats": [],
-        "primary_level": level, "primary_metric": "recall@10", "default_split": "dev",
-        "rows_read": len(gold), "rows_kept": len(gold), "rows_dropped": 0, "ingested_at": NOW,
+        "dataset": dataset,
+        "edition": edition,
+        "revision": "r1",
+        "loader_version": "1",
+        "source": "made for a test",
+        "licence": "none",
+        "citation": "none",
+        "caveats": [],
+        "primary_level": level,
+        "primary_metric": "recall@10",
+        "default_split": "dev",
+        "rows_read": len(gold),
+        "rows_kept": len(gold),
+        "rows_dropped": 0,
+        "ingested_at": NOW,
     }
     tables: dict[str, list[dict[str, Any]]] = {
-        "datasets": [info], "tasks": tasks, "gold": items, "qrels": qrels, "splits": splits,
+        "datasets": [info],
+        "tasks": tasks,
+        "gold": items,
+        "qrels": qrels,
+        "splits": splits,
     }
     for table, rows in tables.items():
         write_rows(lake, table, rows, dataset=dataset, run_date=TODAY, stem=edition)
@@ -83,12 +108,29 @@ class RunWriter:
 
     def event(self, event: str, *, n_tasks: int, **extra: Any) -> None:
         row = {
-            "dataset": self.dataset, "edition": self.edition, "split": "dev", "run_id": self.run_id,
-            "event": event, "at": datetime.now(UTC).replace(tzinfo=None), "arm_hash": sha256_text(self.arm_label), "arm_label": self.arm_label,
-            "system": self.arm_label, "system_version": "1", "adapter_version": "1",
-            "query_variant": "default", "output": "ranked", "depth": self.depth, "seed": 0,
-            "repeat": 1, "config_json": "{}", "config_files_json": "{}", "packages_json": "{}",
-            "host_json": "{}", "n_tasks": n_tasks, "jobs": 1, "evalake_version": "0",
+            "dataset": self.dataset,
+            "edition": self.edition,
+            "split": "dev",
+            "run_id": self.run_id,
+            "event": event,
+            "at": datetime.now(UTC).replace(tzinfo=None),
+            "arm_hash": sha256_text(self.arm_label),
+            "arm_label": self.arm_label,
+            "system": self.arm_label,
+            "system_version": "1",
+            "adapter_version": "1",
+            "query_variant": "default",
+            "output": "ranked",
+            "depth": self.depth,
+            "seed": 0,
+            "repeat": 1,
+            "config_json": "{}",
+            "config_files_json": "{}",
+            "packages_json": "{}",
+            "host_json": "{}",
+            "n_tasks": n_tasks,
+            "jobs": 1,
+            "evalake_version": "0",
         } | extra
         self._write("runs", [row])
 
@@ -101,14 +143,22 @@ class RunWriter:
         """One shard: {task: hits best first, or a status such as "error"}."""
         hits, attempts = [], []
         for task, answer in lists.items():
-            base = {"dataset": self.dataset, "run_id": self.run_id, "task_id": task, "attempt": attempt}
+            base = {
+                "dataset": self.dataset,
+                "run_id": self.run_id,
+                "task_id": task,
+                "attempt": attempt,
+            }
             found = [] if isinstance(answer, str) else list(answer)
             status = answer if isinstance(answer, str) else ("ok" if found else "empty")
             attempts.append(
                 base
                 | {
-                    "edition": self.edition, "status": status, "n_hits": len(found),
-                    "n_concurrent": 0, "started_at": NOW,
+                    "edition": self.edition,
+                    "status": status,
+                    "n_hits": len(found),
+                    "n_concurrent": 0,
+                    "started_at": NOW,
                 }
             )
             for rank, hit in enumerate(found, start=1):
@@ -118,9 +168,7 @@ class RunWriter:
 
     def _write(self, table: str, rows: list[dict[str, Any]]) -> None:
         stem = f"{self.run_id}-{next(self._parts):05d}"
-        write_rows(
-            self.home / "lake", table, rows, dataset=self.dataset, run_date=TODAY, stem=stem
-        )
+        write_rows(self.home / "lake", table, rows, dataset=self.dataset, run_date=TODAY, stem=stem)
 
 
 def docs(*names: str) -> list[dict[str, Any]]:

@@ -12,19 +12,21 @@ from pathlib import Path
 import duckdb
 import pytest
 from filelock import FileLock
+from lake_factory import TODAY, RunWriter, docs, write_dataset
 
 from evalake_warehouse.build import BuildSettings, build
 from evalake_warehouse.errors import BuildBusyError, BuildError, UsageError
 from evalake_warehouse.project import Project
 from evalake_warehouse.query import current_file, open_warehouse, rows
-from lake_factory import TODAY, RunWriter, docs, write_dataset
 
 pytestmark = pytest.mark.dbt
 
 GOLD = {"t1": {"a": 1, "b": 2}, "t2": {"c": 1}, "t3": {"d": 1}}
 
 
-def write_run(project: Project, edition: str, lists: dict[str, object], **fields: object) -> RunWriter:
+def write_run(
+    project: Project, edition: str, lists: dict[str, object], **fields: object
+) -> RunWriter:
     run = RunWriter(project.home, edition, **fields)  # type: ignore[arg-type]
     run.event("started", n_tasks=len(lists))
     run.attempts(lists)  # type: ignore[arg-type]
@@ -32,7 +34,13 @@ def write_run(project: Project, edition: str, lists: dict[str, object], **fields
     return run
 
 
-def score(project: Project, run: RunWriter, task: str, metric: str = "recall@10", scenario: str | None = None) -> object:
+def score(
+    project: Project,
+    run: RunWriter,
+    task: str,
+    metric: str = "recall@10",
+    scenario: str | None = None,
+) -> object:
     with open_warehouse(project, scenario=scenario) as connection:
         found = rows(
             connection,
@@ -47,7 +55,9 @@ def edition(project: Project) -> str:
     return write_dataset(project.home, GOLD)
 
 
-def test_a_build_judges_new_runs_and_a_second_one_does_nothing(project: Project, edition: str) -> None:
+def test_a_build_judges_new_runs_and_a_second_one_does_nothing(
+    project: Project, edition: str
+) -> None:
     run = write_run(project, edition, {"t1": docs("x", "b"), "t2": "error", "t3": docs("x")})
     first = build(project)
     assert first.changed_runs == (run.run_id,)
@@ -70,7 +80,9 @@ def test_only_a_late_attempts_run_is_judged_again(project: Project, edition: str
     assert score(project, other, "t1") == 1.0
 
 
-def test_an_error_after_an_ok_attempt_does_not_take_its_hits_away(project: Project, edition: str) -> None:
+def test_an_error_after_an_ok_attempt_does_not_take_its_hits_away(
+    project: Project, edition: str
+) -> None:
     run = write_run(project, edition, {"t2": docs("c")})
     run.attempts({"t2": "error"}, attempt=2)
     build(project)
@@ -79,13 +91,23 @@ def test_an_error_after_an_ok_attempt_does_not_take_its_hits_away(project: Proje
 
 def test_hits_without_an_attempts_row_do_not_count(project: Project, edition: str) -> None:
     run = write_run(project, edition, {"t1": docs("x")})
-    hit = {"dataset": "toy", "run_id": run.run_id, "task_id": "t2", "attempt": 1, "rank": 1, "item_id": "c", "doc_id": "c"}
+    hit = {
+        "dataset": "toy",
+        "run_id": run.run_id,
+        "task_id": "t2",
+        "attempt": 1,
+        "rank": 1,
+        "item_id": "c",
+        "doc_id": "c",
+    }
     run._write("hits", [hit])
     build(project)
     assert score(project, run, "t2") == "no row"
 
 
-def test_new_gold_of_an_edition_changes_its_runs_and_no_others(project: Project, edition: str) -> None:
+def test_new_gold_of_an_edition_changes_its_runs_and_no_others(
+    project: Project, edition: str
+) -> None:
     old = write_run(project, edition, {"t1": docs("a")})
     build(project)
     newer = write_dataset(project.home, {"t1": {"a": 1}})
@@ -106,7 +128,9 @@ def test_a_deleted_run_leaves_the_marts(project: Project, edition: str) -> None:
     assert score(project, kept, "t1") == 0.5
 
 
-def test_a_changed_variable_needs_a_scenario_and_leaves_the_default_alone(project: Project, edition: str) -> None:
+def test_a_changed_variable_needs_a_scenario_and_leaves_the_default_alone(
+    project: Project, edition: str
+) -> None:
     write_run(project, edition, {"t1": docs("a")})
     build(project)
     before = current_file(project.warehouse)
@@ -120,7 +144,10 @@ def test_a_changed_variable_needs_a_scenario_and_leaves_the_default_alone(projec
         stored = rows(connection, "select vars_json from meta_build")
     assert '"text_threshold":75.0' in stored[0]["vars_json"]
     assert build(project, settings=settings, scenario="t75").build_id is None
-    assert len(build(project, settings=BuildSettings(text_threshold=70), scenario="t75").changed_runs) == 1
+    assert (
+        len(build(project, settings=BuildSettings(text_threshold=70), scenario="t75").changed_runs)
+        == 1
+    )
 
 
 def test_a_reader_keeps_its_rows_while_builds_go_on(project: Project, edition: str) -> None:
@@ -145,12 +172,17 @@ def test_a_second_build_waits_for_the_first(project: Project, edition: str) -> N
 
 
 def test_a_second_build_that_waited_in_vain_is_busy(project: Project, edition: str) -> None:
-    with FileLock(project.home / "build.lock"), pytest.raises(BuildBusyError, match="another build"):
+    with (
+        FileLock(project.home / "build.lock"),
+        pytest.raises(BuildBusyError, match="another build"),
+    ):
         build(project, wait_s=0.2)
     assert BuildBusyError("x").exit_code == 2
 
 
-def test_a_build_killed_half_way_leaves_the_warehouse_and_the_next_one_works(project: Project, edition: str) -> None:
+def test_a_build_killed_half_way_leaves_the_warehouse_and_the_next_one_works(
+    project: Project, edition: str
+) -> None:
     run = write_run(project, edition, {"t1": docs("a")})
     build(project)
     before = current_file(project.warehouse)
@@ -158,10 +190,16 @@ def test_a_build_killed_half_way_leaves_the_warehouse_and_the_next_one_works(pro
     script = (
         "import sys; from pathlib import Path; from evalake_warehouse.project import Project\n"
         "from evalake_warehouse.build import build\n"
-        "build(Project(Path(sys.argv[1]), Path(sys.argv[2])), on_step=lambda s: print(s, flush=True))"
+        "project = Project(Path(sys.argv[1]), Path(sys.argv[2]))\n"
+        "build(project, on_step=lambda s: print(s, flush=True))"
     )
     command = [sys.executable, "-c", script, str(project.home), str(project.data_dir)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
     assert process.stdout is not None
     for line in process.stdout:
         if line.startswith("built fct_task_metrics"):
@@ -176,7 +214,9 @@ def test_a_build_killed_half_way_leaves_the_warehouse_and_the_next_one_works(pro
     assert score(project, late, "t1") == 1.0
 
 
-def test_the_swapped_file_is_whole_on_its_own(project: Project, edition: str, tmp_path: Path) -> None:
+def test_the_swapped_file_is_whole_on_its_own(
+    project: Project, edition: str, tmp_path: Path
+) -> None:
     write_run(project, edition, {"t1": docs("a")})
     build(project)
     file = current_file(project.warehouse)
@@ -186,10 +226,13 @@ def test_the_swapped_file_is_whole_on_its_own(project: Project, edition: str, tm
     copy.write_bytes(file.read_bytes())
     with duckdb.connect(str(copy), read_only=True) as connection:
         assert connection.execute("select count(*) from fct_hits").fetchone() == (1,)
-        views = connection.execute("select count(*) from duckdb_views() where not internal").fetchone()
+        views = connection.execute(
+            "select count(*) from duckdb_views() where not internal"
+        ).fetchone()
         assert views == (0,)
         kinds = connection.execute(
-            "select distinct data_type from duckdb_columns() where table_name like 'fct_%' or table_name like 'dim_%'"
+            "select distinct data_type from duckdb_columns() "
+            "where table_name like 'fct_%' or table_name like 'dim_%'"
         ).fetchall()
     assert {kind for (kind,) in kinds} <= {"BIGINT", "DOUBLE", "VARCHAR", "BOOLEAN", "TIMESTAMP"}
 
@@ -200,7 +243,14 @@ def test_a_model_that_fails_leaves_the_warehouse_as_it_was(project: Project, edi
     before = current_file(project.warehouse)
     broken = write_run(project, edition, {"t1": docs("a")})
     # The same rank twice: the data test on the changed run must stop the build.
-    row = {"dataset": "toy", "run_id": broken.run_id, "task_id": "t1", "attempt": 1, "rank": 1, "item_id": "z"}
+    row = {
+        "dataset": "toy",
+        "run_id": broken.run_id,
+        "task_id": "t1",
+        "attempt": 1,
+        "rank": 1,
+        "item_id": "z",
+    }
     broken._write("hits", [row])
     with pytest.raises(BuildError, match="unique_grain_fct_hits"):
         build(project)
@@ -219,7 +269,9 @@ def test_torn_and_newer_files_are_named_and_left_out(project: Project, edition: 
     assert score(project, run, "t1") == 0.5
 
 
-def test_a_pointer_file_serves_where_links_are_impossible(project: Project, edition: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pointer_file_serves_where_links_are_impossible(
+    project: Project, edition: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*_: object) -> None:
         raise OSError("no links here")
 

@@ -10,25 +10,36 @@ from typing import Any
 import ir_measures
 import pytest
 import pytrec_eval
+from bench.compiled import CompiledModels, open_lake, run_models
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ir_measures import RR, Judged
-
-from bench.compiled import CompiledModels, open_lake, run_models
 from lake_factory import RunWriter, docs, write_dataset
 
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
-MEASURES = {f"{ours}@{k}": f"{theirs}_{k}" for k in CUTOFFS for ours, theirs in
-            (("recall", "recall"), ("success", "success"), ("precision", "P"), ("ndcg", "ndcg_cut"))}
+MEASURES = {
+    f"{ours}@{k}": f"{theirs}_{k}"
+    for k in CUTOFFS
+    for ours, theirs in (
+        ("recall", "recall"),
+        ("success", "success"),
+        ("precision", "P"),
+        ("ndcg", "ndcg_cut"),
+    )
+}
 MEASURES |= {"mrr": "recip_rank", "ap": "map", "ndcg": "ndcg"}
 REQUESTED = {"recall", "success", "P", "ndcg_cut", "recip_rank", "map", "ndcg"}
-REQUESTED_CUTS = {f"{name}.{','.join(map(str, CUTOFFS))}" for name in ("recall", "success", "P", "ndcg_cut")}
+REQUESTED_CUTS = {
+    f"{name}.{','.join(map(str, CUTOFFS))}" for name in ("recall", "success", "P", "ndcg_cut")
+}
 
 Qrels = dict[str, dict[str, int]]
 Lists = dict[str, list[str]]
 
 
-def scores_by_us(tmp_path: Path, models: CompiledModels, qrels: Qrels, lists: Lists) -> dict[tuple[str, str], float | None]:
+def scores_by_us(
+    tmp_path: Path, models: CompiledModels, qrels: Qrels, lists: Lists
+) -> dict[tuple[str, str], float | None]:
     home = Path(tempfile.mkdtemp(dir=tmp_path))
     edition = write_dataset(home, qrels)
     run = RunWriter(home, edition)
@@ -58,7 +69,9 @@ def scores_by_trec(qrels: Qrels, lists: Lists) -> dict[str, dict[str, float]]:
         task: {item: float(len(items) - rank) for rank, item in enumerate(unique_names(items))}
         for task, items in lists.items()
     }
-    evaluator = pytrec_eval.RelevanceEvaluator(qrels, (REQUESTED - {"recall", "success", "P", "ndcg_cut"}) | REQUESTED_CUTS)
+    evaluator = pytrec_eval.RelevanceEvaluator(
+        qrels, (REQUESTED - {"recall", "success", "P", "ndcg_cut"}) | REQUESTED_CUTS
+    )
     result: dict[str, dict[str, float]] = evaluator.evaluate(run)
     return result
 
@@ -77,7 +90,9 @@ def random_case(seed: int, n_tasks: int) -> tuple[Qrels, Lists]:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_every_metric_equals_pytrec_eval_to_1e_12(tmp_path: Path, models: CompiledModels, seed: int) -> None:
+def test_every_metric_equals_pytrec_eval_to_1e_12(
+    tmp_path: Path, models: CompiledModels, seed: int
+) -> None:
     qrels, lists = random_case(seed, n_tasks=400)
     ours, theirs = scores_by_us(tmp_path, models, qrels, lists), scores_by_trec(qrels, lists)
     compared = 0
@@ -108,7 +123,11 @@ def test_any_lists_score_as_trec_eval_and_ir_measures_score_them(
     lists = {f"t{i}": items for i, (_, items) in enumerate(cases)}
     ours, theirs = scores_by_us(tmp_path, models, qrels, lists), scores_by_trec(qrels, lists)
     other: dict[tuple[str, str], Any] = {}
-    run = {task: {item: float(len(items) - rank) for rank, item in enumerate(unique_names(items))} for task, items in lists.items() if items}
+    run = {
+        task: {item: float(len(items) - rank) for rank, item in enumerate(unique_names(items))}
+        for task, items in lists.items()
+        if items
+    }
     for measure, metric in ((RR @ 10, "mrr@10"), (Judged @ 10, "judged@10")):
         for found in ir_measures.iter_calc([measure], qrels, run):
             other[found.query_id, metric] = found.value

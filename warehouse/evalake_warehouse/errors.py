@@ -57,7 +57,7 @@ class ConfigError(EvalakeError):
 
 
 class DatasetError(EvalakeError):
-    """A dataset file that is missing, changed, truncated or of another schema. Nothing is written."""
+    """A dataset file that is missing, changed, torn or of another schema. Nothing is written."""
 
 
 class DownloadError(EvalakeError):

@@ -32,7 +32,9 @@ def corpus_id(files: Mapping[str, str] | Iterable[tuple[str, str]]) -> str:
     pairs = sorted(files.items() if isinstance(files, Mapping) else files)
     digest = hashlib.sha256()
     for path, file_sha256 in pairs:
-        digest.update(path.encode("utf-8", "surrogateescape") + b"\0" + file_sha256.encode() + b"\n")
+        digest.update(
+            path.encode("utf-8", "surrogateescape") + b"\0" + file_sha256.encode() + b"\n"
+        )
     return digest.hexdigest()
 
 

@@ -31,7 +31,9 @@ def find_project_dir(explicit: Path | None = None) -> Path:
         if (candidate / _MARKER).is_file():
             return candidate
     raise UsageError(
-        "this installation lacks its models", where=str(package), hint="pip install --force-reinstall evalake"
+        "this installation lacks its models",
+        where=str(package),
+        hint="pip install --force-reinstall evalake",
     )
 
 

@@ -87,7 +87,7 @@ def attach_lake(connection: duckdb.DuckDBPyConnection, listing: LakeListing) -> 
 
 
 def rows(
-    connection: duckdb.DuckDBPyConnection, sql: str, parameters: list[Any] | None = None
+    connection: duckdb.DuckDBPyConnection, sql: str, parameters: list[Any] | dict[str, Any] | None = None
 ) -> list[dict[str, Any]]:
     """Run a query and return its rows as dictionaries, columns in order.
 

@@ -19,7 +19,9 @@ _SWEEP = "demo.yaml"
     "Exits 0 when all tasks of all arms were tried, 3 if some failed."
 )
 def demo(
-    output: Annotated[Path, typer.Option(help="Folder for the charts and the report.")] = Path("out"),
+    output: Annotated[Path, typer.Option(help="Folder for the charts and the report.")] = Path(
+        "out"
+    ),
 ) -> int:
     """Evaluate four systems on the starter benchmark's dev split and write a report.
 

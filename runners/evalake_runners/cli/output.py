@@ -50,9 +50,9 @@ def print_rows(rows: Sequence[Mapping[str, Any]], *, title: str | None = None) -
 
 
 def format_cell(value: object) -> str:
-    """One value for a person: three decimals, an en dash for NULL."""
+    """One value for a person: three decimals, a dash for NULL."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "–"
+        return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):

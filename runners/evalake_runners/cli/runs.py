@@ -83,7 +83,17 @@ def show(run: RunArgument, as_json: JsonFlag = False) -> None:
         return
     print_rows(_as_lines(record["run"][0]), title="run")
     print_rows(_as_lines(*record["completeness"]), title="\ncompleteness")
-    shown = ("metric", "level", "n_tasks", "n_scored", "mean", "mean_strict", "ci_low", "ci_high", "chance")
+    shown = (
+        "metric",
+        "level",
+        "n_tasks",
+        "n_scored",
+        "mean",
+        "mean_strict",
+        "ci_low",
+        "ci_high",
+        "chance",
+    )
     scored = sorted(
         (row for row in record["metrics"] if row["mean"] is not None), key=_metric_order
     )

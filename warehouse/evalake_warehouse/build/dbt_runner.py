@@ -81,9 +81,7 @@ def _manifest(project: Project) -> Manifest | None:
     from dbt.cli.main import dbtRunner
 
     if project.dbt_project not in _MANIFESTS:
-        outcome = dbtRunner().invoke(
-            [*_global_flags(project), "parse", *_location_flags(project)]
-        )
+        outcome = dbtRunner().invoke([*_global_flags(project), "parse", *_location_flags(project)])
         if not outcome.success:
             return None
         _MANIFESTS[project.dbt_project] = outcome.result

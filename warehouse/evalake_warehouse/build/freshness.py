@@ -100,9 +100,7 @@ def find_changes(
         datasets_hash=datasets_hash,
         code_hash=code,
         is_fresh_start=fresh,
-        is_needed=bool(
-            fresh or changed or vanished or datasets_hash != before.datasets_hash
-        ),
+        is_needed=bool(fresh or changed or vanished or datasets_hash != before.datasets_hash),
     )
 
 
@@ -141,5 +139,3 @@ def _dataset_of(files: Iterable[LakeFile]) -> tuple[str, str] | None:
             row = pq.read_table(file.path, columns=["dataset", "edition"]).slice(0, 1).to_pylist()
             return row[0]["dataset"], row[0]["edition"]
     return None
-
-

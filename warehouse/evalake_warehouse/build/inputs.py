@@ -99,14 +99,17 @@ def _families(connection: DuckDBPyConnection, run_ids: set[str]) -> list[str]:
     ).fetchone()
     if known and known[0]:
         sql += " union select run_id, family from dim_runs where family is not null"
-    return sorted({family for run_id, family in connection.execute(sql).fetchall() if run_id in run_ids})
+    return sorted(
+        {family for run_id, family in connection.execute(sql).fetchall() if run_id in run_ids}
+    )
 
 
 def _create_keys(
     connection: DuckDBPyConnection, table: str, column: str, keys: Iterable[str]
 ) -> None:
     connection.execute(
-        f"create table build.{table} as select unnest(cast(? as varchar[])) as {column}", [list(keys)]
+        f"create table build.{table} as select unnest(cast(? as varchar[])) as {column}",
+        [list(keys)],
     )
 
 
@@ -137,9 +140,7 @@ def _write_state(connection: DuckDBPyConnection, changes: Changes) -> None:
         connection.unregister("states")
 
 
-def _write_meta(
-    connection: DuckDBPyConnection, changes: Changes, meta: Mapping[str, Any]
-) -> None:
+def _write_meta(connection: DuckDBPyConnection, changes: Changes, meta: Mapping[str, Any]) -> None:
     connection.execute(
         f"create table if not exists {_META_TABLE} (build_id varchar, built_at timestamp, "
         "scenario varchar, vars_json varchar, relevance_rules varchar, scorer varchar, "

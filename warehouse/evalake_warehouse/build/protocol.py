@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from evalake_warehouse.build.freshness import Changes, find_changes
 from evalake_warehouse.build.inputs import finish, prepare, read_state
@@ -20,6 +21,7 @@ from evalake_warehouse.identity import canonical_json, new_run_id
 from evalake_warehouse.lake.reader import LakeListing, list_lake
 from evalake_warehouse.project import Project
 from evalake_warehouse.query import current_file, point_to, warehouse_link
+from evalake_warehouse.relevance.text_scores import SCORER, SCORER_VERSION
 
 _KEEP = 2  # builds that stay on disk, so that a reader's file outlives the next build
 
@@ -69,14 +71,14 @@ def build(
             where="--var",
             hint=f"evalake build {changed} --scenario NAME",
         )
-    step = on_step or (lambda _: None)
     from filelock import FileLock, Timeout
 
     project.home.mkdir(parents=True, exist_ok=True)
     lock = FileLock(project.home / "build.lock")
+    job = _Build(project, settings, scenario, on_step or (lambda _: None))
     try:
         with lock.acquire(timeout=wait_s):
-            return _build_locked(project, settings, scenario, full, step)
+            return job.run(full=full)
     except Timeout as error:
         raise BuildBusyError(
             f"another build has been running for more than {wait_s:g} s",
@@ -85,130 +87,121 @@ def build(
         ) from error
 
 
-def _build_locked(
-    project: Project, settings: BuildSettings, scenario: str | None, full: bool, step: Progress
-) -> BuildResult:
-    link = warehouse_link(project, scenario)
-    current = current_file(link)
-    step("reading the lake")
-    listing = list_lake(project.home)
-    changes = find_changes(project, listing, settings, before=read_state(current), full=full)
-    if not changes.is_needed:
+@dataclass(frozen=True)
+class _Build:
+    """One build, while the lock is held."""
+
+    project: Project
+    settings: BuildSettings
+    scenario: str | None
+    step: Progress
+
+    def run(self, *, full: bool) -> BuildResult:
+        link = warehouse_link(self.project, self.scenario)
+        current = current_file(link)
+        self.step("reading the lake")
+        listing = list_lake(self.project.home)
+        changes = find_changes(
+            self.project, listing, self.settings, before=read_state(current), full=full
+        )
+        build_id, rows = None, {}
+        if changes.is_needed:
+            self._derive_texts(listing, changes)
+            build_id = new_run_id()
+            database = self._working_copy(None if changes.is_fresh_start else current)
+            rows = self._judge(database, build_id, changes)
+            self.step("swapping")
+            self._swap(database, link, build_id)
         return BuildResult(
             warehouse=link,
-            build_id=None,
+            build_id=build_id,
             n_runs=len(changes.states),
-            changed_runs=(),
+            changed_runs=tuple(changes.run_ids),
+            rows=rows,
             skipped_files=listing.problems,
         )
-    _derive_texts(project, listing, changes, step)
-    build_id = new_run_id()
-    database = _working_copy(project, None if changes.is_fresh_start else current)
-    rows = _judge(project, database, settings, scenario, build_id, changes, step)
-    step("swapping")
-    finished = link.with_name(f"{link.stem}{'-' if scenario is None else '@'}{build_id}.duckdb")
-    finished.parent.mkdir(parents=True, exist_ok=True)
-    database.replace(finished)
-    point_to(link, finished)
-    _remove_old(link, scenario)
-    return BuildResult(
-        warehouse=link,
-        build_id=build_id,
-        n_runs=len(changes.states),
-        changed_runs=tuple(changes.run_ids),
-        rows=rows,
-        skipped_files=listing.problems,
-    )
 
+    def _derive_texts(self, listing: LakeListing, changes: Changes) -> None:
+        """Fingerprint and score the texts that changed runs returned."""
+        from evalake_warehouse.relevance.text_fingerprints import fingerprint_missing_texts
+        from evalake_warehouse.relevance.text_scores import score_missing_pairs
 
-def _derive_texts(
-    project: Project, listing: LakeListing, changes: Changes, step: Progress
-) -> None:
-    """Fingerprint and score the texts that changed runs returned."""
-    from evalake_warehouse.relevance.text_fingerprints import fingerprint_missing_texts
-    from evalake_warehouse.relevance.text_scores import score_missing_pairs
+        run_ids = [state.run_id for state in changes.changed]
+        fingerprint_missing_texts(
+            self.project,
+            listing,
+            run_ids,
+            on_progress=lambda done, of: self.step(f"fingerprinting texts {done}/{of}"),
+        )
+        score_missing_pairs(
+            self.project,
+            listing,
+            run_ids,
+            on_progress=lambda done, of: self.step(f"scoring text pairs {done}/{of}"),
+        )
 
-    run_ids = [state.run_id for state in changes.changed]
-    fingerprint_missing_texts(
-        project, listing, run_ids, on_progress=lambda i, n: step(f"fingerprinting texts {i}/{n}")
-    )
-    score_missing_pairs(
-        project, listing, run_ids, on_progress=lambda i, n: step(f"scoring text pairs {i}/{n}")
-    )
+    def _working_copy(self, current: Path | None) -> Path:
+        database = self.project.home / "build" / "warehouse.duckdb"
+        database.parent.mkdir(parents=True, exist_ok=True)
+        for leftover in (database, _wal(database)):
+            leftover.unlink(missing_ok=True)
+        if current is not None:
+            shutil.copyfile(current, database)
+        return database
 
+    def _judge(self, database: Path, build_id: str, changes: Changes) -> dict[str, int]:
+        from evalake_warehouse.build.dbt_runner import run_dbt
 
-def _working_copy(project: Project, current: Path | None) -> Path:
-    database = project.home / "build" / "warehouse.duckdb"
-    database.parent.mkdir(parents=True, exist_ok=True)
-    for leftover in (database, _wal(database)):
-        leftover.unlink(missing_ok=True)
-    if current is not None:
-        shutil.copyfile(current, database)
-    return database
+        # Listed again: the texts derived a moment ago are files too.
+        listing = list_lake(self.project.home)
+        prepare(database, listing, changes)
+        self.step("building models")
+        results = run_dbt(
+            self.project,
+            database,
+            ["build", "--exclude-resource-type", "unit_test"],
+            variables=self.settings.changed(),
+            on_node=lambda name: self.step(f"built {name}"),
+        )
+        rows = finish(
+            database,
+            changes,
+            # Intermediate tables hold the changed runs only, and mean nothing after this build.
+            working_tables=[
+                result.name
+                for result in results
+                if result.name.startswith("int_") and result.materialized == "table"
+            ],
+            meta=self._meta(build_id, listing),
+        )
+        if _wal(database).exists():
+            raise BuildError("the build file still has a write-ahead log", where=str(database))
+        return rows
 
+    def _meta(self, build_id: str, listing: LakeListing) -> dict[str, Any]:
+        import importlib.metadata
 
-def _judge(
-    project: Project,
-    database: Path,
-    settings: BuildSettings,
-    scenario: str | None,
-    build_id: str,
-    changes: Changes,
-    step: Progress,
-) -> dict[str, int]:
-    import importlib.metadata
-
-    from evalake_warehouse.build.dbt_runner import run_dbt
-
-    # Listed again: the texts derived a moment ago are files too.
-    listing = list_lake(project.home)
-    prepare(database, listing, changes)
-    step("building models")
-    results = run_dbt(
-        project,
-        database,
-        ["build", "--exclude-resource-type", "unit_test"],
-        variables=settings.changed(),
-        on_node=lambda name: step(f"built {name}"),
-    )
-    rows = finish(
-        database,
-        changes,
-        # Intermediate tables hold the changed runs only, and mean nothing after this build.
-        working_tables=[
-            result.name
-            for result in results
-            if result.name.startswith("int_") and result.materialized == "table"
-        ],
-        meta={
+        return {
             "build_id": build_id,
-            "scenario": scenario,
-            "vars_json": canonical_json(settings.model_dump()),
+            "scenario": self.scenario,
+            "vars_json": canonical_json(self.settings.model_dump()),
             "relevance_rules": RELEVANCE_RULES,
-            "scorer": _scorer(),
+            "scorer": f"{SCORER} {SCORER_VERSION}",
             "evalake_version": importlib.metadata.version("evalake"),
             "dbt_version": importlib.metadata.version("dbt-core"),
             "duckdb_version": importlib.metadata.version("duckdb"),
             "n_skipped_files": len(listing.problems),
-        },
-    )
-    if _wal(database).exists():
-        raise BuildError("the build file still has a write-ahead log", where=str(database))
-    return rows
+        }
 
-
-def _scorer() -> str:
-    from evalake_warehouse.relevance.text_scores import SCORER, SCORER_VERSION
-
-    return f"{SCORER} {SCORER_VERSION}"
+    def _swap(self, database: Path, link: Path, build_id: str) -> None:
+        prefix = f"{link.stem}{'-' if self.scenario is None else '@'}"
+        finished = link.with_name(f"{prefix}{build_id}.duckdb")
+        finished.parent.mkdir(parents=True, exist_ok=True)
+        database.replace(finished)
+        point_to(link, finished)
+        for old in sorted(link.parent.glob(f"{prefix}*.duckdb"))[:-_KEEP]:
+            old.unlink(missing_ok=True)
 
 
 def _wal(database: Path) -> Path:
     return database.with_name(database.name + ".wal")
-
-
-def _remove_old(link: Path, scenario: str | None) -> None:
-    mark = "-" if scenario is None else "@"
-    builds = sorted(link.parent.glob(f"{link.stem}{mark}*.duckdb"))
-    for old in builds[:-_KEEP]:
-        old.unlink(missing_ok=True)

@@ -74,7 +74,9 @@ class BuildSettings(BaseModel):
         """The values that differ from the defaults."""
         default = BuildSettings()
         return {
-            name: value for name, value in self.model_dump().items() if value != getattr(default, name)
+            name: value
+            for name, value in self.model_dump().items()
+            if value != getattr(default, name)
         }
 
 

@@ -184,7 +184,7 @@ def _save_checked(home: Path, seen: Mapping[str, list[int]]) -> None:
     temporary = home / f"{_CHECKED}.{uuid.uuid4().hex}.tmp"
     try:
         temporary.write_text(json.dumps(seen))
-        os.replace(temporary, home / _CHECKED)
+        temporary.replace(home / _CHECKED)
     except OSError:
         # Only a note that spares work next time: a read-only home is no reason to fail.
         temporary.unlink(missing_ok=True)

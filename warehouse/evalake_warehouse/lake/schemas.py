@@ -37,6 +37,7 @@ def _columns(required: dict[str, pa.DataType], nullable: dict[str, pa.DataType])
     return pa.schema(fields)
 
 
+# fmt: off
 _DECLARED = (
     LakeTable(
         "datasets", "dataset edition", 1, per_run=False,
@@ -231,6 +232,7 @@ _DECLARED = (
         ),
     ),
 )
+# fmt: on
 
 TABLES: dict[str, LakeTable] = {table.name: table for table in _DECLARED}
 

@@ -87,11 +87,14 @@ def _write_atomically(path: Path, data: pa.Table, table: LakeTable) -> None:
     try:
         with temporary.open("wb") as file:
             pq.write_table(
-                data.replace_schema_metadata(metadata), file, compression="zstd", compression_level=3
+                data.replace_schema_metadata(metadata),
+                file,
+                compression="zstd",
+                compression_level=3,
             )
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -103,7 +106,8 @@ def _to_arrow(table: LakeTable, rows: Sequence[Row], dataset: str) -> pa.Table:
             raise LakeError(f"row {number} has unknown columns {sorted(unknown)}", where=table.name)
         if row.get("dataset") != dataset:
             raise LakeError(
-                f"row {number} is of dataset {row.get('dataset')!r}, not {dataset!r}", where=table.name
+                f"row {number} is of dataset {row.get('dataset')!r}, not {dataset!r}",
+                where=table.name,
             )
     return _columns_to_arrow(
         table, {name: [row.get(name) for row in rows] for name in table.schema.names}

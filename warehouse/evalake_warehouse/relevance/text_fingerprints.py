@@ -1,0 +1,114 @@
+"""Fingerprints of the loose texts that runs returned, computed after runs, once per content.
+
+Texts are untrusted source: they are parsed, never run, in processes of their own, because a
+parser that is brought down by its input takes its process along.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Collection
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from datetime import UTC, datetime
+from multiprocessing import get_context
+from typing import TYPE_CHECKING
+
+from evalake_warehouse.lake.reader import LakeListing, relation_sql
+from evalake_warehouse.lake.writer import write_columns
+from evalake_warehouse.relevance.fingerprint import (
+    FINGERPRINT_RULE,
+    Fingerprinted,
+    fingerprint_text,
+)
+
+if TYPE_CHECKING:
+    from evalake_warehouse.project import Project
+
+_BLOCK = 5_000
+_POOL_FROM = 2_000  # fewer texts take less time than starting processes
+
+_MISSING_TEXTS = """
+with run_editions as (
+    select distinct run_id, edition from runs
+),
+
+wanted as (
+    select distinct hits.text_sha256
+    from hits
+    inner join run_editions on hits.run_id = run_editions.run_id
+    semi join (select distinct edition from qrels where relation = 'fingerprint') as judged
+        using (edition)
+    where hits.text_sha256 is not null
+)
+
+select texts.text_sha256, any_value(texts.text) as text
+from texts
+semi join wanted using (text_sha256)
+anti join (select * from text_fingerprints where rule_version = $rule) as known
+    using (text_sha256)
+group by texts.text_sha256
+"""
+
+
+def fingerprint_missing_texts(
+    project: Project,
+    listing: LakeListing,
+    run_ids: Collection[str],
+    *,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> int:
+    """Fingerprint every hit text that the given runs need and the lake lacks; return how many."""
+    import duckdb
+
+    wanted = set(run_ids)
+    datasets = {file.dataset for run_id in run_ids for file in listing.by_run.get(run_id, ())}
+    total = 0
+    for dataset in sorted(datasets):
+        with duckdb.connect() as connection:
+            for table in ("runs", "hits"):
+                paths = [file.path for file in listing.by_table[table] if file.owner in wanted]
+                connection.execute(f"create view {table} as {relation_sql(table, paths)}")
+            for table in ("qrels", "texts", "text_fingerprints"):
+                paths = listing.paths(table, datasets=[dataset])
+                connection.execute(f"create view {table} as {relation_sql(table, paths)}")
+            rows = connection.execute(_MISSING_TEXTS, {"rule": FINGERPRINT_RULE}).fetchall()
+        for start in range(0, len(rows), _BLOCK):
+            block = rows[start : start + _BLOCK]
+            results = _fingerprint_all([text for _, text in block])
+            _write(project, dataset, [sha256 for sha256, _ in block], results)
+            if on_progress:
+                on_progress(start + len(block), len(rows))
+        total += len(rows)
+    return total
+
+
+def _fingerprint_all(texts: list[str]) -> list[Fingerprinted]:
+    """Results in order. A text that brings its process down is found by halving the block."""
+    workers = 1 if len(texts) < _POOL_FROM else min(os.cpu_count() or 1, 8)
+    try:
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+            return list(pool.map(fingerprint_text, texts, chunksize=250))
+    except BrokenProcessPool:
+        if len(texts) == 1:
+            return [Fingerprinted("too_deep")]
+        middle = len(texts) // 2
+        return _fingerprint_all(texts[:middle]) + _fingerprint_all(texts[middle:])
+
+
+def _write(project: Project, dataset: str, hashes: list[str], results: list[Fingerprinted]) -> None:
+    write_columns(
+        project.lake,
+        "text_fingerprints",
+        {
+            "dataset": [dataset] * len(hashes),
+            "text_sha256": hashes,
+            "rule_version": [FINGERPRINT_RULE] * len(hashes),
+            "status": [result.status for result in results],
+            "fingerprint": [result.fingerprint for result in results],
+        },
+        dataset=dataset,
+        run_date=datetime.now(UTC).date(),
+        stem=uuid.uuid4().hex,
+    )
