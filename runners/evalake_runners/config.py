@@ -58,6 +58,9 @@ class ArmEntry(Strict):
         default=None, description="Which wording of the question is asked."
     )
     depth: int | None = Field(default=None, ge=1, le=10_000, description="Hits asked for.")
+    corpus_dir: str | None = Field(
+        default=None, description="A folder to search instead of the dataset's corpora."
+    )
 
 
 class DatasetEntry(Strict):

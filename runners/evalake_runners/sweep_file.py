@@ -64,7 +64,13 @@ def load_sweep(path: Path, project: Project) -> LoadedSweep:
 
 
 def load_system(
-    name: str, config_file: Path | None, project: Project, *, depth: int | None, label: str | None
+    name: str,
+    config_file: Path | None,
+    project: Project,
+    *,
+    depth: int | None = None,
+    label: str | None = None,
+    corpus_dir: Path | None = None,
 ) -> ArmSpec:
     """The arm of `evalake run --system NAME [--config FILE]`.
 
@@ -91,6 +97,7 @@ def load_system(
             depth=depth or DEFAULT_DEPTH,
             role=role_of(name, name, None),
             base_dirs=(Path.cwd(), project.configs),
+            corpus_dir=corpus_dir,
         )
         return _tried(spec, project)
     file = read_yaml(config_file)
@@ -106,7 +113,7 @@ def load_system(
     file.raise_if_wrong(HINT)
     if arm is None:
         raise AssertionError("an arm without a problem is valid")
-    return replace(arm, depth=depth or arm.depth, label=label or arm.label)
+    return replace(arm, depth=depth or arm.depth, label=label or arm.label, corpus_dir=corpus_dir)
 
 
 def is_system_file(content: Any) -> bool:
@@ -129,7 +136,7 @@ def _arm(
     """One arm, or None with its problems noted in `file`."""
     before = len(file.problems)
     used, used_file = _used(file, at, entry, project)
-    if len(file.problems) > before:
+    if len(file.problems) > before or (entry.use and used is None):
         return None
     system = used.system if used else entry.system
     if system is None:
@@ -151,7 +158,8 @@ def _arm(
         else:
             file.add((*at, "config", *loc), what)
     _adopt(file, used_file)
-    if config is None:
+    corpus_dir = _corpus_dir(file, at, entry)
+    if len(file.problems) > before or config is None:
         return None
     label = entry.label or (used.label if used else None) or system
     folders = [file.path.parent, *([used_file.path.parent] if used_file else []), project.configs]
@@ -163,6 +171,7 @@ def _arm(
         query_variant=entry.query_variant or (used.query_variant if used else "default"),
         role=role_of(label, system, baseline),
         base_dirs=tuple(dict.fromkeys(folder.resolve() for folder in folders)),
+        corpus_dir=corpus_dir,
     )
     try:
         return _tried(spec, project)
@@ -176,6 +185,15 @@ def _tried(spec: ArmSpec, project: Project) -> ArmSpec:
     """The arm, once its system could be made: a file it names may be missing."""
     bind(spec, dataset="", edition="", seed=0, project=project)
     return spec
+
+
+def _corpus_dir(file: YamlFile, at: Loc, entry: ArmEntry) -> Path | None:
+    if entry.corpus_dir is None:
+        return None
+    folder = (file.path.parent / Path(entry.corpus_dir).expanduser()).resolve()
+    if not folder.is_dir():
+        file.add((*at, "corpus_dir"), f"no such folder: {entry.corpus_dir}")
+    return folder
 
 
 def _used(

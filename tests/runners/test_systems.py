@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -141,6 +142,19 @@ def test_gold_answers_the_gold_and_empty_is_no_failure(toy: Project) -> None:
     assert empty.statuses == {"empty": 12}
     paths = {row["task_id"]: row["path"] for row in rows(toy, "hits")}
     assert paths == {f"task-{n:05d}": f"pkg/mod_{n:02d}.py" for n in range(12)}
+
+
+def test_another_folder_can_be_searched_and_makes_another_arm(toy: Project, tmp_path: Path) -> None:
+    folder = tmp_path / "other"
+    (folder / "pkg").mkdir(parents=True)
+    (folder / "pkg" / "mod_03.py").write_text("def handle_topic3(): pass\n")
+    own, other = run(toy, arm("bm25"), replace(arm("bm25", label="other"), corpus_dir=folder))
+    assert own.cell.arm.arm_hash != other.cell.arm.arm_hash
+    found = {row["path"] for row in rows(toy, "hits") if row["run_id"] == other.run_id}
+    assert found == {"pkg/mod_03.py"}
+    assert other.statuses.total() == 12
+    again = run(toy, replace(arm("bm25", label="other"), corpus_dir=folder))
+    assert [result.state for result in again] == ["done"]
 
 
 def test_the_example_in_the_docs_is_a_system(

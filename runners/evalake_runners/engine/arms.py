@@ -30,6 +30,7 @@ class ArmSpec:
     query_variant: str = "default"
     role: str = "candidate"  # baseline | candidate | control
     base_dirs: tuple[Path, ...] = ()
+    corpus_dir: Path | None = None  # searched instead of the dataset's corpora
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class Arm:
     config_files: Mapping[str, str]  # name in the configuration -> sha256
     arm_hash: str
     ingestion_hash: str
+    corpus_id: str | None = None  # of `corpus_dir`
 
     @property
     def label(self) -> str:
@@ -74,12 +76,21 @@ def make_system(spec: ArmSpec, setup: Setup) -> System:
         raise UsageError(what, hint="evalake doctor") from error
 
 
-def bind(spec: ArmSpec, *, dataset: str, edition: str, seed: int, project: Project) -> Arm:
+def bind(
+    spec: ArmSpec,
+    *,
+    dataset: str,
+    edition: str,
+    seed: int,
+    project: Project,
+    corpus_id: str | None = None,
+) -> Arm:
     """Give an arm its dataset and compute its identity.
 
     The arm's hash covers the system, its version, the adapter's version, the effective
-    configuration with the content of every file it names, the query variant, the output's shape
-    and the depth. Dataset, split, seed and repeat are not part of it: they are the cell's.
+    configuration with the content of every file it names, the query variant, the output's shape,
+    the depth, and the corpus where it is not the dataset's own. Dataset, split, seed and repeat
+    are not part of it: they are the cell's.
 
     Raises:
         UsageError: the configuration names a file that does not exist.
@@ -88,16 +99,19 @@ def bind(spec: ArmSpec, *, dataset: str, edition: str, seed: int, project: Proje
     system = make_system(spec, setup)
     config = dict(system.public_config())
     files = {name: _sha256(path) for name, path in sorted(system.config_files().items())}
-    identity = {
+    identity: dict[str, object] = {
         "system": system.name,
         "system_version": system.version,
         "adapter_version": system.adapter_version,
-        "config": config,
+        "config": dict(config),
         "config_files": files,
         "query_variant": spec.query_variant,
         "output": system.output,
         "depth": spec.depth,
     }
+    if corpus_id is not None:
+        identity["corpus_id"] = corpus_id
+        config["corpus_id"] = corpus_id
     ingestion = {
         "system": system.name,
         "system_version": system.version,
@@ -116,6 +130,7 @@ def bind(spec: ArmSpec, *, dataset: str, edition: str, seed: int, project: Proje
         config_files=files,
         arm_hash=content_hash(identity),
         ingestion_hash=content_hash(ingestion),
+        corpus_id=corpus_id,
     )
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from evalake_ingest.corpora.sources import FolderSource
+from evalake_ingest.corpora.store import store_corpus
 from evalake_runners.config import TEST_SPLITS, DatasetEntry, Limits
 from evalake_runners.engine.arms import Arm, ArmSpec, bind
 from evalake_runners.engine.indexes import IndexStore
@@ -173,9 +175,10 @@ def _cells_of(
         raise _no_tasks(entry, dataset, split, view)
     if request.limit is not None:
         tasks = tasks[: request.limit]
-    family = request.family
     cells = []
     for spec in request.arms:
+        corpus_id = _own_corpus(project, spec)
+        own = [replace(task, corpus_id=corpus_id) for task in tasks] if corpus_id else tasks
         for repeat in range(1, request.repeats + 1):
             arm = bind(
                 spec,
@@ -183,6 +186,7 @@ def _cells_of(
                 edition=dataset.edition,
                 seed=request.seed,
                 project=project,
+                corpus_id=corpus_id,
             )
             cells.append(
                 Cell(
@@ -191,12 +195,23 @@ def _cells_of(
                     split=split,
                     seed=request.seed,
                     repeat=repeat,
-                    tasks=tasks,
-                    family=family,
+                    tasks=own,
+                    family=request.family,
                     primary_metric=request.primary_metric or dataset.primary_metric,
                 )
             )
     return cells
+
+
+def _own_corpus(project: Project, spec: ArmSpec) -> str | None:
+    """Id of the folder that an arm searches instead of the dataset's corpora, laid out here."""
+    if spec.corpus_dir is None:
+        return None
+    name = spec.corpus_dir.name
+    stored = store_corpus(project, FolderSource(name, f"folder {name}", spec.corpus_dir))
+    if not stored.paths:
+        raise UsageError("no text file in this folder", where=str(spec.corpus_dir))
+    return stored.corpus_id
 
 
 def _settle_one(cell: Cell, past: Sequence[PastRun], *, retry_failed: bool) -> None:
