@@ -28,7 +28,6 @@ DropReason = Literal[
     "corpus_unavailable",  # the corpus at its pin is not to be had here
     "duplicate_task",
     "missing_field",
-    "ungradable_qrel",  # a grade that is not a whole number
     "not_selected",  # filtered out by --repo or --library
 ]
 
@@ -166,7 +165,6 @@ class LoadOptions:
     repos: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
     narrow_corpus: bool = False  # --library also narrows the corpus
-    corpus_dir: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,13 +29,11 @@ def check_edition(project: Project, edition: Edition) -> None:
     Raises:
         DatasetError: with the tasks that `gold` does not score 1 on, or `empty` not 0.
     """
-    from evalake_warehouse.build import build
-
     with tempfile.TemporaryDirectory(prefix="evalake-check-") as folder:
         scratch = _scratch_project(project, Path(folder))
         write_edition(project, edition, lake=scratch.lake)
         expected = _write_controls(scratch, edition)
-        build(scratch)
+        _build_apart(scratch)
         problems = _judge(scratch, expected)
     if problems:
         shown = problems[:_MAX_SHOWN]
@@ -44,6 +42,17 @@ def check_edition(project: Project, edition: Edition) -> None:
         error = DatasetError("\n".join(map(str, shown)))
         error.problems = tuple(shown)
         raise error
+
+
+def _build_apart(scratch: Project) -> None:
+    """Build in a process of its own, whose memory goes when it ends."""
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    from evalake_warehouse.build import build
+
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        pool.submit(build, scratch).result()
 
 
 def _scratch_project(project: Project, folder: Path) -> Project:
