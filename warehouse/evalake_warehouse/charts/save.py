@@ -27,12 +27,13 @@ def to_svg(chart: Any) -> str:
     return _CLIP.sub(lambda match: f"{match[1]}{numbers.setdefault(match[2], len(numbers))}", svg)
 
 
-def save(chart: Any, path: Path) -> Path:
+def save(chart: Any, path: str | Path) -> Path:
     """Write a chart in the format that the file's ending names; the file appears whole.
 
     Raises:
         UsageError: another ending, or a folder that cannot be written.
     """
+    path = Path(path)
     kind = path.suffix.lstrip(".").lower()
     if kind not in FORMATS:
         raise UsageError(

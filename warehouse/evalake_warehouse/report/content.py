@@ -19,7 +19,7 @@ from evalake_warehouse.charts.theme import Style
 from evalake_warehouse.charts.variants import KINDS
 from evalake_warehouse.report import provenance, quality, resources
 from evalake_warehouse.report.figures import WIDE, figure
-from evalake_warehouse.report.leaderboard import leaderboard_table
+from evalake_warehouse.report.leaderboard import interval_table, leaderboard_table
 from evalake_warehouse.report.tables import Figure, Section
 
 
@@ -57,7 +57,11 @@ def _panel(number: int, selection: Selection, figures: bool) -> Panel:
     sections = [
         quality.verdict(selection),
         quality.completeness(selection),
-        Section("leaderboard", "Leaderboard", tables=[leaderboard_table(selection)]),
+        Section(
+            "leaderboard",
+            "Leaderboard",
+            tables=[leaderboard_table(selection), interval_table(selection)],
+        ),
         quality.paired(selection),
         quality.breakouts(selection),
         resources.latency(selection),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evalake_warehouse.charts.labels import duration, interval
+from evalake_warehouse.charts.labels import DASH, duration, interval
 from evalake_warehouse.charts.marts import ids
 from evalake_warehouse.charts.selection import Selection
-from evalake_warehouse.report.tables import Column, Table, arm_column, number, whole
+from evalake_warehouse.report.tables import Column, Table, arm_column, count, number, whole
 
 METRICS = ("success@1", "success@5", "success@10", "mrr", "ndcg@10")
 
@@ -92,6 +92,41 @@ def leaderboard_table(selection: Selection) -> Table:
         Column("failures", lambda row: whole(row["n_failed"]), align="right"),
     ]
     return Table("leaderboard", columns, rows)
+
+
+def interval_table(selection: Selection) -> Table:
+    """The primary metric's intervals side by side: bootstrap, Wilson, clustered; and the mean
+    that counts failures as 0.
+    """
+    found = selection.marts.rows(
+        "select * from fct_run_metrics where list_contains(?, run_id) and metric = ? "
+        "order by mean desc nulls last, run_id",
+        ids(selection.runs),
+        selection.primary_metric,
+    )
+    for row in found:
+        row["arm"] = selection.labels[row["run_id"]]
+    columns = [
+        arm_column(),
+        count("n_scored", "scored"),
+        number("mean"),
+        _bounds("bootstrap", "ci"),
+        _bounds("Wilson", "wilson"),
+        _bounds("by stratum", "cluster"),
+        count("n_clusters", "strata"),
+        number("mean_strict", "failures as 0"),
+        number("chance"),
+    ]
+    caption = f"{selection.primary_metric}: all intervals"
+    return Table("intervals", columns, found, caption=caption, folded=True)
+
+
+def _bounds(title: str, prefix: str) -> Column:
+    def write(row: Mapping[str, Any]) -> str:
+        low, high = row[f"{prefix}_low"], row[f"{prefix}_high"]
+        return DASH if low is None or high is None else f"[{low:.3f}, {high:.3f}]"
+
+    return Column(title, write, align="right")
 
 
 def printable(selection: Selection) -> list[dict[str, str]]:
