@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from functools import cache
 from importlib import metadata, resources
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -201,3 +202,44 @@ def test_the_reading_record_has_one_entry_per_task() -> None:
     }
     disagreed = [entry for entry in entries if entry["agreement"] != "same"]
     assert all(entry.get("first_only") or entry.get("second_only") for entry in disagreed)
+
+
+def datasheet_table(first_column: str) -> dict[str, dict[str, int]]:
+    """A table of the section `starter` in docs/datasets.md: row name -> column -> number."""
+    text = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text("utf-8")
+    section = text.split("\n## starter\n")[1].split("\n## ")[0]
+    lines = section.split("\n")
+    start = next(n for n, line in enumerate(lines) if line.startswith(f"| {first_column} |"))
+    header, _, *rows = takewhile(lambda line: line.startswith("|"), lines[start:])
+    columns = [cell.strip() for cell in header.strip("|").split("|")][1:]
+    table = {}
+    for row in rows:
+        name, *cells = (cell.strip() for cell in row.strip("|").split("|"))
+        table[name] = dict(zip(columns, map(int, cells), strict=True))
+    return table
+
+
+def test_the_datasheet_counts_the_tasks_there_are() -> None:
+    counted = {}
+    for package, tasks in {**tasks_by_file(), "all": TASKS}.items():
+        kinds = Counter(task.get("qa_type", task["kind"]) for task in tasks)
+        counted[package] = {
+            "tasks": len(tasks),
+            **{kind: kinds[kind] for kind in ("describe", "what", "where", "how", "why")},
+            "spanning": sum(
+                len({gold["path"].split("/")[0] for gold in task["gold"]}) > 1 for task in tasks
+            ),
+            "gold": sum(len(task["gold"]) for task in tasks),
+        }
+    assert datasheet_table("package") == counted
+
+
+def test_the_datasheet_counts_the_readings_there_are() -> None:
+    table = datasheet_table("agreement")
+    entries = yaml.safe_load((FOLDER / "reading.yaml").read_text("utf-8"))
+    counts = Counter((entry["agreement"], entry["outcome"]) for entry in entries)
+    for agreement, row in table.items():
+        assert row.pop("tasks") == sum(row.values())
+        for outcome, number in row.items():
+            assert counts.pop((agreement, outcome), 0) == number, (agreement, outcome)
+    assert counts == {}
