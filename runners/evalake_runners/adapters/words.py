@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _IDENTIFIER = re.compile(r"[^\W_]\w*|_\w+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
@@ -26,9 +27,10 @@ def identifiers(text: str) -> list[str]:
     return _IDENTIFIER.findall(text)
 
 
-def subwords(identifier: str) -> list[str]:
+@lru_cache(maxsize=100_000)  # a corpus says the same few names over and over
+def subwords(identifier: str) -> tuple[str, ...]:
     """Lower-case parts of one identifier: `HTTPBasicAuth` is http, basic, auth."""
-    return [part.lower() for part in _PART.findall(identifier)]
+    return tuple(part.lower() for part in _PART.findall(identifier))
 
 
 def code_tokens(text: str) -> list[str]:

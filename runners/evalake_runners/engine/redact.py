@@ -8,7 +8,9 @@ from collections.abc import Mapping
 
 MAX_REASON_CHARS = 300
 
-_SECRET_NAME = re.compile(r"key|token|secret|password|passwd|credential|auth", re.IGNORECASE)
+_SECRET_NAME = re.compile(
+    r"(^|_)(api_?key|key|token|secret|password|passwd|pwd|credentials?|auth)($|_)", re.IGNORECASE
+)
 _MIN_SECRET_CHARS = 6  # a shorter value would also be cut out of ordinary words
 _SHAPES = (
     re.compile(r"(?i)(bearer|basic)\s+[\w.~+/=-]{8,}"),
