@@ -1,5 +1,9 @@
 -- Grain: one row per run and corpus: the last event, which after a resume may be a cache hit.
 
+with events as (
+    select * from {{ source('lake', 'index_events') }}
+)
+
 select *
-from {{ source('lake', 'index_events') }}
-qualify row_number() over (partition by run_id, corpus_id order by index_events.at desc) = 1
+from events
+qualify row_number() over (partition by run_id, corpus_id order by events.at desc) = 1

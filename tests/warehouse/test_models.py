@@ -1,0 +1,41 @@
+"""dbt's own tests: every unit test, and every data test over a small lake."""
+
+from __future__ import annotations
+
+import pytest
+
+from evalake_warehouse.build.dbt_runner import NodeResult, run_dbt
+from evalake_warehouse.build.freshness import WarehouseState, find_changes
+from evalake_warehouse.build.inputs import prepare
+from evalake_warehouse.build.settings import BuildSettings
+from evalake_warehouse.lake.reader import list_lake
+from evalake_warehouse.project import Project
+from lake_factory import RunWriter, docs, write_dataset
+
+pytestmark = pytest.mark.dbt
+
+
+@pytest.fixture
+def results(project: Project) -> list[NodeResult]:
+    edition = write_dataset(project.home, {"t1": {"a": 1, "b": 2}, "t2": {"c": 1}})
+    for label, role in (("one", "baseline"), ("two", "candidate")):
+        run = RunWriter(project.home, edition, arm_label=label)
+        run.event("started", n_tasks=2, family="f", role=role, primary_metric="recall@10")
+        run.attempts({"t1": docs("a", "x"), "t2": "error"})
+        run.event("finished", n_tasks=2, status="finished")
+    listing = list_lake(project.home)
+    changes = find_changes(project, listing, BuildSettings(), before=WarehouseState())
+    database = project.home / "build" / "warehouse.duckdb"
+    database.parent.mkdir()
+    prepare(database, listing, changes)
+    # Unit tests take the types of their inputs from relations that exist.
+    run_dbt(project, database, ["seed"])
+    run_dbt(project, database, ["run", "--empty"])
+    unit = run_dbt(project, database, ["test", "--select", "test_type:unit"])
+    return unit + run_dbt(project, database, ["build", "--exclude-resource-type", "unit_test"])
+
+
+def test_all_unit_tests_and_data_tests_pass(results: list[NodeResult]) -> None:
+    assert {result.status for result in results} <= {"pass", "success"}
+    marts = {result.name for result in results if result.name.startswith(("fct_", "dim_"))}
+    assert len([result for result in results if result.kind == "unit_test"]) >= len(marts)
