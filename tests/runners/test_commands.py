@@ -10,6 +10,7 @@ import pytest
 from driving import arm, run
 from toy import environment, evalake, rows
 
+from evalake_runners.engine.locks import cell_lock_file, try_lock
 from evalake_warehouse.project import Project
 
 # Each takes over 100 ms to import, and none is needed to print a help text.
@@ -112,6 +113,9 @@ def test_cache_info_lists_and_evict_deletes_indexes_but_no_evidence(toy: Project
     ]  # fmt: skip
     assert evalake(toy, "cache", "evict").code == 2
     before = len(rows(toy, "attempts"))
+    with try_lock(cell_lock_file(toy.home, "0" * 32)):  # as a running sweep holds one
+        refused = evalake(toy, "cache", "evict", "--all")
+    assert (refused.code, "its indexes are in use" in refused.err) == (2, True)
     assert evalake(toy, "cache", "evict", "--system", "misbehaving").code == 0
     left = json.loads(evalake(toy, "cache", "info", "--json").out)
     assert [row["system"] for row in left] == ["random"]

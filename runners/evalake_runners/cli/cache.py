@@ -9,7 +9,7 @@ import typer
 
 from evalake_runners.cli.app import JsonFlag, app, current_project
 from evalake_runners.cli.output import print_json, print_rows, say
-from evalake_warehouse.errors import ExitCode, UsageError
+from evalake_warehouse.errors import UsageError
 
 if TYPE_CHECKING:
     from evalake_runners.engine.indexes import StoredIndex
@@ -43,33 +43,35 @@ def evict(
     system: Annotated[str | None, typer.Option(help="Only indexes of this system.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="All indexes.")] = False,
     as_json: JsonFlag = False,
-) -> int:
+) -> None:
     """Delete stored indexes; a later run builds again what it needs. Evidence is never touched.
 
-    Indexes that a killed build left unfinished go with any of these options.
+    Refused while a sweep runs. What a killed build left unfinished goes with any of these options.
     """
     from evalake_runners.engine.indexes import list_indexes, remove_index
+    from evalake_runners.engine.locks import held_locks
 
     if older_than_days is None and system is None and not everything:
         raise UsageError(
             "say which: --older-than-days, --system or --all", hint="evalake cache info"
         )
     before = datetime.now(UTC).replace(tzinfo=None) - timedelta(days=older_than_days or 0)
+    project = current_project()
+    if held := held_locks(project.home):
+        what = f"a process is at work here ({', '.join(held)}); its indexes are in use"
+        raise UsageError(what, where=str(project.home))
     chosen = [
         index
-        for index in list_indexes(current_project().indexes)
+        for index in list_indexes(project.indexes)
         if (system is None or index.system == system)
         and (older_than_days is None or index.used_at is None or index.used_at <= before)
     ]
-    removed = [index for index in chosen if remove_index(index)]
-    busy = [index for index in chosen if index not in removed]
+    for index in chosen:
+        remove_index(index)
     if as_json:
-        print_json({"removed": [_row(index) for index in removed], "busy": [i.key for i in busy]})
-    freed = _megabytes(sum(index.bytes_on_disk for index in removed))
-    say(f"removed {len(removed)} indexes, {freed:.1f} MB")
-    for index in busy:
-        say(f"kept {index.system}/{index.key}: a process is building it")
-    return ExitCode.INCOMPLETE if busy else ExitCode.OK
+        print_json({"removed": [_row(index) for index in chosen]})
+    freed = _megabytes(sum(index.bytes_on_disk for index in chosen))
+    say(f"removed {len(chosen)} indexes, {freed:.1f} MB")
 
 
 def _row(index: StoredIndex) -> dict[str, Any]:

@@ -109,6 +109,7 @@ def _rg() -> _Finding:
 
 
 def _folders(project: Project) -> Iterator[_Finding]:
+    from evalake_runners.engine.locks import held_locks
     from evalake_warehouse.lake.reader import list_lake
 
     yield _Finding("project", True, str(project.data_dir))
@@ -123,7 +124,7 @@ def _folders(project: Project) -> Iterator[_Finding]:
     yield _Finding("lake", not listing.problems, detail)
     for problem in listing.problems:
         yield _Finding("lake file", False, str(problem))
-    held = list(_held_locks(project.home))
+    held = held_locks(project.home)
     yield _Finding("locks", True, f"held: {', '.join(held)}" if held else "none held")
 
 
@@ -135,19 +136,3 @@ def _home(home: Path) -> _Finding:
         "EVALAKE_HOME", writable, detail if writable else f"{home}: not writable",
         "evalake --home DIR ...",
     )  # fmt: skip
-
-
-def _held_locks(home: Path) -> Iterator[str]:
-    """Locks that a process holds right now; a lock file alone means nothing."""
-    from filelock import FileLock, Timeout
-
-    for file in sorted(
-        [*home.glob("*.lock"), *home.glob("locks/*.lock"), *home.glob("indexes/*/*.lock")]
-    ):
-        try:
-            with FileLock(file).acquire(timeout=0):
-                continue
-        except Timeout:
-            yield str(file.relative_to(home))
-        except OSError:
-            continue

@@ -134,18 +134,10 @@ def list_indexes(root: Path) -> list[StoredIndex]:
     return sorted(found, key=lambda index: -index.bytes_on_disk)
 
 
-def remove_index(index: StoredIndex) -> bool:
-    """Delete one index; False where a process is building it."""
-    from filelock import FileLock, Timeout
-
-    lock = FileLock(_lock_path(index.path))
-    try:
-        with lock.acquire(timeout=0):
-            shutil.rmtree(index.path, ignore_errors=True)
-    except Timeout:
-        return False
+def remove_index(index: StoredIndex) -> None:
+    """Delete one index. No sweep may be running: it would lose what it searches."""
+    shutil.rmtree(index.path, ignore_errors=True)
     _lock_path(index.path).unlink(missing_ok=True)
-    return True
 
 
 def folder_bytes(folder: Path) -> int:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from evalake_runners.engine.cell_run import CellResult, CellRun, SweepContext
 from evalake_runners.engine.events import RunFacts
 from evalake_runners.engine.indexes import IndexStore
 from evalake_runners.engine.lake_read import LakeView
+from evalake_runners.engine.locks import cell_lock_file, try_lock
 from evalake_runners.engine.plan import Cell, Plan, settle
 from evalake_runners.engine.progress import Progress
 from evalake_runners.engine.redact import describe
@@ -53,7 +52,8 @@ class SweepRunner:
             self.results.append(CellResult(cell, cell.run_id, "done"))
             return
         self._context.stop.check()
-        with _cell_lock(self._context.project, cell) as is_ours:
+        lock = cell_lock_file(self._context.project.home, content_hash(list(cell.key)))
+        with try_lock(lock) as is_ours:
             if not is_ours:
                 what = "another process runs it now"
                 self.results.append(CellResult(cell, cell.run_id, "busy", message=what))
@@ -72,24 +72,6 @@ class SweepRunner:
                 run.result.state, run.result.message = "failed", str(error)
             except Exception as error:  # the other arms must still run
                 run.result.state, run.result.message = "failed", describe(error)
-
-
-@contextmanager
-def _cell_lock(project: Project, cell: Cell) -> Iterator[bool]:
-    from filelock import FileLock, Timeout
-
-    folder = project.home / "locks"
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / f"{content_hash(list(cell.key))[:32]}.lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        yield False
-        return
-    try:
-        yield True
-    finally:
-        lock.release()
 
 
 def _spent_before(project: Project, plan: Plan) -> float:
