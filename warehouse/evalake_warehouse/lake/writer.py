@@ -122,11 +122,9 @@ def _columns_to_arrow(table: LakeTable, columns: Mapping[str, Sequence[Any]]) ->
     for field in table.schema:
         values = columns.get(field.name)
         try:
-            arrays.append(
-                pa.nulls(length, field.type)
-                if values is None
-                else pa.array(values, type=field.type, from_pandas=False)
-            )
+            # Inferred, then cast: given the type at once, pyarrow would cut 1.5 down to 1.
+            found = pa.nulls(length) if values is None else pa.array(values, from_pandas=False)
+            arrays.append(found.cast(field.type))
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeEncodeError) as error:
             raise LakeError(f"column {field.name!r}: {error}", where=table.name) from error
     return pa.Table.from_arrays(arrays, schema=table.schema)

@@ -1,0 +1,80 @@
+"""Render docs/metrics.md from the metric definitions and the build's variables."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from itertools import groupby
+from pathlib import Path
+
+from evalake_warehouse.build.settings import BuildSettings
+from evalake_warehouse.project import Project, find_project_dir
+
+_SEED = Path("seeds/metric_definitions.csv")
+
+_HEAD = """# Metrics
+
+Made from `warehouse/dbt-project/seeds/metric_definitions.csv` by `python -m
+evalake_warehouse.report.metrics_page`. R is the number of relevant gold items of a task at a level, from
+the dataset alone. Units are distinct files at file level and hits elsewhere, ranked from 1. A hit earns at
+most one gold item, a gold item is earned once. All values lie in [0, 1].
+
+A metric at the dataset's primary level has a plain name (`recall@5`); at another level the name has it
+(`recall@5:symbol`). Values are NULL, with `null_reason`, where a task failed (`error`, `timeout`,
+`not_attempted`), has no gold (`no_gold`), was asked for fewer hits than the cutoff (`beyond_depth`), or where the
+metric has no meaning (`not_applicable`).
+
+| metric | formula | pairs tested by | reference |
+|---|---|---|---|
+"""
+
+_VARIABLES = """
+## Variables
+
+`evalake build --var NAME=VALUE --scenario NAME` judges every run ever made by another value, in a warehouse of
+its own. The default one keeps these.
+
+| variable | default | range | what |
+|---|---|---|---|
+"""
+
+
+def render_metrics_page(project_dir: Path) -> str:
+    """The page's Markdown."""
+    path = Project(home=Path(), data_dir=project_dir).dbt_project / _SEED
+    with path.open(newline="") as file:
+        definitions = list(csv.DictReader(file))
+    lines = []
+    for formula, group in groupby(definitions, key=lambda row: row["formula"]):
+        rows = list(group)
+        names = ", ".join(f"`{row['metric']}`" for row in rows)
+        test = "McNemar" if rows[0]["is_binary"] == "true" else "sign-flip"
+        lines.append(f"| {names} | {formula} | {test} | {rows[0]['source']} |\n")
+    return _HEAD + "".join(lines) + _VARIABLES + "".join(_variable_lines())
+
+
+def _variable_lines() -> list[str]:
+    lines = []
+    schema = BuildSettings.model_json_schema()["properties"]
+    marks = {
+        "minimum": "at least",
+        "exclusiveMinimum": "over",
+        "maximum": "at most",
+        "exclusiveMaximum": "under",
+    }
+    for name, rules in schema.items():
+        limits = ", ".join(f"{mark} {rules[key]:g}" for key, mark in marks.items() if key in rules)
+        lines.append(f"| `{name}` | {rules['default']:g} | {limits} | {rules['description']} |\n")
+    return lines
+
+
+def main() -> None:
+    """Write docs/metrics.md of the checkout."""
+    project_dir = find_project_dir()
+    page = project_dir / "docs" / "metrics.md"
+    page.write_text(render_metrics_page(project_dir), encoding="utf-8")
+    print(page, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
