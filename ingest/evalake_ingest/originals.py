@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalake_ingest.download import RemoteFile, fetch, find_local
+from evalake_ingest.download import RemoteFile, cached_path, fetch, find_local
 from evalake_ingest.imports.problems import file_sha256
 from evalake_ingest.records import LoadOptions
 from evalake_warehouse.errors import DatasetError, DownloadError, Problem
@@ -50,8 +50,12 @@ def find_originals(
     is_pin = options.revision in {None, pin}
     paths: list[Path] = []
     problems: list[Problem] = []
-    for original in originals:
-        path = _find(original, options, dataset, problems)
+    for number, original in enumerate(originals):
+        try:
+            path = _find(original, options, dataset, problems)
+        except DownloadError as error:
+            problems += [*error.problems, *_not_tried(originals[number + 1 :], options)]
+            break
         if path is not None:
             paths.append(path)
     _refuse(problems, dataset)
@@ -81,11 +85,20 @@ def _find(
     if options.revision is not None:
         problems.append(Problem(dataset, "--revision needs --from DIR with that version's files"))
         return None
-    try:
-        return fetch(RemoteFile(original.name, original.url, original.sha256), options.cache)
-    except DownloadError as error:
-        problems += error.problems
-        return None
+    return fetch(_remote(original, original.url), options.cache)
+
+
+def _remote(original: Original, url: str) -> RemoteFile:
+    return RemoteFile(original.name, url, original.sha256)
+
+
+def _not_tried(originals: Sequence[Original], options: LoadOptions) -> Iterator[Problem]:
+    """What else is missing after a failed download: nobody should learn of it one by one."""
+    for original in originals:
+        if original.url is not None:
+            place = cached_path(_remote(original, original.url), options.cache)
+            if not place.exists():
+                yield Problem(original.name, f"is missing too; from {original.url} to {place}")
 
 
 def _refuse(problems: list[Problem], dataset: str) -> None:

@@ -62,18 +62,22 @@ def ingest(project: Project, loaded: Loaded, *, check: Check | None) -> Ingested
     Raises:
         DatasetError: nothing kept, rows unaccounted for, or the check failed.
     """
+    from filelock import FileLock
+
     if not _NAME.fullmatch(loaded.info.name):
         raise UsageError(
             f"{loaded.info.name!r} cannot name a dataset: lower case letters, digits, '.', '_', '-'"
         )
     edition = make_edition(project, loaded)
-    is_new = find_lake_file(project.lake, _MARK, edition.info.name, edition.edition) is None
+    project.home.mkdir(parents=True, exist_ok=True)
     changes = None
-    if is_new:
-        if check is not None:
-            check(project, edition)
-        changes = compare_with_previous(project, edition)
-        write_edition(project, edition)
+    with FileLock(project.home / f"ingest-{edition.info.name}.lock"):
+        is_new = find_lake_file(project.lake, _MARK, edition.info.name, edition.edition) is None
+        if is_new:
+            if check is not None:
+                check(project, edition)
+            changes = compare_with_previous(project, edition)
+            write_edition(project, edition)
     return Ingested(
         dataset=edition.info.name,
         edition=edition.edition,
@@ -162,8 +166,6 @@ def _write_corpus(
     project: Project, lake: Path, edition: Edition, corpus_id: str, now: datetime
 ) -> None:
     dataset = edition.info.name
-    if find_lake_file(lake, "corpora", dataset, corpus_id) is not None:
-        return
     source = edition.sources[corpus_id]
     files = read_files(project, corpus_id)
     symbols = load_symbols(project, corpus_id) if source.kind == "files" else []
@@ -196,7 +198,7 @@ def _write_corpus(
         },
     }  # fmt: skip
     for table, columns in tables.items():
-        leftover = find_lake_file(lake, table, dataset, corpus_id)
-        if leftover is not None:
-            leftover.unlink()
-        write_columns(lake, table, columns, dataset=dataset, run_date=now.date(), stem=corpus_id)
+        # Another fingerprint rule reads the same corpus anew, beside what an earlier one read.
+        stem = f"{corpus_id}-{FINGERPRINT_RULE}" if table == "corpus_symbols" else corpus_id
+        if find_lake_file(lake, table, dataset, stem) is None:
+            write_columns(lake, table, columns, dataset=dataset, run_date=now.date(), stem=stem)

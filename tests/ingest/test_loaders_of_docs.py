@@ -12,11 +12,12 @@ import pytest
 from tests.ingest.loading import by_id, gold, jsonl, load, reasons
 
 from evalake_ingest.corpora.packages import WheelPin
+from evalake_ingest.download import RemoteFile
 from evalake_ingest.loaders import ds1000 as ds1000_module
 from evalake_ingest.loaders import get_loader, library_docs, starter
 from evalake_ingest.loaders.ds1000 import stripped
 from evalake_ingest.records import LoadOptions
-from evalake_warehouse.errors import DatasetError, UsageError
+from evalake_warehouse.errors import DatasetError, DownloadError, UsageError
 from evalake_warehouse.project import Project
 
 DOCS = {
@@ -260,3 +261,22 @@ def test_badly_written_starter_tasks_are_told_together(tmp_path: Path) -> None:
         "a.yaml#2",
         "a.yaml#4",
     ]
+
+
+def test_after_a_failed_download_every_missing_file_is_told_without_trying(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def fail(file: RemoteFile, cache: Path) -> Path:
+        asked.append(file.name)
+        raise DownloadError(f"no network; put it into {cache}", where=file.name)
+
+    monkeypatch.setattr("evalake_ingest.originals.fetch", fail)
+    with pytest.raises(DatasetError) as raised:
+        get_loader("conala-docs").load(LoadOptions(cache=project.home))
+    assert len(asked) == 1
+    assert [problem.where for problem in raised.value.problems] == [
+        f"cmd_{split}.oracle_man.full.json" for split in ("train", "dev", "test")
+    ]
+    assert raised.value.hint == "evalake ingest conala-docs --from DIR"
