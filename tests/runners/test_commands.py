@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from driving import arm, run
@@ -81,7 +82,7 @@ def test_a_plan_spends_nothing_and_knows_what_is_done_and_how_long_it_took(toy: 
     assert row["expected_s"] > 0
 
 
-def test_a_look_needs_a_reason_and_leaves_a_row_and_a_line(toy: Project) -> None:
+def test_a_look_needs_a_reason_and_leaves_a_row_and_a_line(toy: Project, tmp_path: Path) -> None:
     ended = evalake(
         toy, "run", "--system", "random", "--dataset", "toy", "--split", "test",
         "--confirm", "the last word", EVALAKE_WHO="reviewer",
@@ -89,7 +90,7 @@ def test_a_look_needs_a_reason_and_leaves_a_row_and_a_line(toy: Project) -> None
     assert ended.code == 0
     (look,) = json.loads(evalake(toy, "audit", "looks", "--json").out)
     assert (look["who"], look["why"], look["split"]) == ("reviewer", "the last word", "test")
-    (line,) = (toy.home / "looks.jsonl").read_text().splitlines()
+    (line,) = (tmp_path / "looks.jsonl").read_text().splitlines()
     assert json.loads(line)["run_id"] == look["run_id"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import json
 import os
+from pathlib import Path
 from typing import Any
 
 from evalake_runners.engine.plan import Cell, Request
@@ -48,9 +49,13 @@ def look_row(cell: Cell, run_id: str, request: Request, batch: str) -> dict[str,
 
 
 def mirror(project: Project, row: dict[str, Any], label: str) -> None:
-    """Append a look to `baselines/looks.jsonl` of a checkout, else to one under `EVALAKE_HOME`."""
+    """Append a look to `baselines/looks.jsonl` of a checkout, else to one under `EVALAKE_HOME`.
+
+    `EVALAKE_LOOKS` names another file, for trying things out beside the ledger that is committed.
+    """
     is_checkout = (project.data_dir / ".git").exists()
-    file = (project.baselines if is_checkout else project.home) / _FILE
+    usual = (project.baselines if is_checkout else project.home) / _FILE
+    file = Path(os.environ.get("EVALAKE_LOOKS") or usual)
     file.parent.mkdir(parents=True, exist_ok=True)
     line = {**row, "looked_at": row["looked_at"].isoformat(), "arm_label": label}
     with file.open("a", encoding="utf-8") as stream:
