@@ -4,11 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.charts.fixture_marts import PROJECT_DIR
 
 from evalake_warehouse import charts
 from evalake_warehouse.charts.gallery import NAMES
 from evalake_warehouse.project import Project
-from tests.charts.fixture_marts import PROJECT_DIR
 
 PAGE = (PROJECT_DIR / "docs" / "charts.md").read_text("utf-8")
 

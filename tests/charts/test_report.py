@@ -176,10 +176,19 @@ def test_a_huge_hit_text_is_cut_and_its_length_kept(tmp_path: Path) -> None:
 
 def test_texts_are_cut_until_they_fit_their_share_of_the_page() -> None:
     noise = [os.urandom(600).hex() for _ in range(400)]
-    data = {"texts": noise, "tasks": []}
+    data = {"texts": noise, "tasks": [], "hits": {}}
     assert len(pack(data, budget=120_000)) <= 120_000
     roomy = json.loads(gzip.decompress(base64.b64decode(pack(data, budget=10_000_000))))
     assert roomy["texts"][0] == [noise[0], 1200]
+
+
+def test_lists_of_hits_are_cut_where_texts_alone_do_not_fit() -> None:
+    rows = [[rank, os.urandom(40).hex()] for rank in range(1, 21)]
+    data = {"texts": [], "tasks": [], "hits": {"0": {str(arm): rows for arm in range(3)}}}
+    cut = json.loads(gzip.decompress(base64.b64decode(pack(data, budget=900))))
+    kept = cut["hits"]["0"]["0"]
+    assert 0 < len(kept) < 20
+    assert kept == rows[: len(kept)]
 
 
 @pytest.fixture(scope="module")
@@ -294,7 +303,9 @@ def test_a_partial_run_is_listed_and_left_out(tmp_path: Path) -> None:
 def test_two_splits_are_two_parts_of_one_report(tmp_path: Path) -> None:
     runs = demo_runs(ARMS[:2], n_tasks=6) + demo_runs(ARMS[:2], n_tasks=6, split="test")
     with open_marts(build_project(tmp_path, runs)) as marts:
-        page = Page(write_report(panels(marts), tmp_path / "r.html").read_text())
+        text = write_report(panels(marts), tmp_path / "r.html").read_text()
+    page = Page(text)
+    assert text.count("The same arms on each split") == 3  # a caption, and a name per layout
     assert [text for text in page.headings if text.startswith("starter")] == [
         "starter, dev, n = 6 tasks",
         "starter, test, n = 6 tasks",

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -9,6 +10,7 @@ from tests.charts.conftest import build_project
 from tests.charts.fixture_marts import ARMS, T0, RunSpec, demo_runs
 
 from evalake_warehouse.charts import Marts, Selection, open_marts, panels, select
+from evalake_warehouse.charts.pairing import paired_rows
 from evalake_warehouse.errors import UsageError
 
 
@@ -101,3 +103,68 @@ def test_labels_that_look_alike_are_told_apart(tmp_path: Path) -> None:
         shown = list(panels(marts)[0].labels.values())
     assert len(set(shown)) == 4
     assert max(map(len, shown)) <= 44
+
+
+def frozen(marts: Marts, path: Path, **changes: object) -> Path:
+    """A baseline file as `evalake baseline freeze bm25` writes it, with one score per task."""
+    run = next(run for run in marts.runs if run.arm_label == "bm25" and run.split == "dev")
+    scores = marts.rows(
+        "select task_id, value from fct_task_metrics where run_id = ? and metric = 'recall@5' "
+        "order by task_id",
+        run.run_id,
+    )
+    record = {
+        "run_id": run.run_id,
+        "arm_label": "bm25",
+        "dataset": run.dataset,
+        "edition": run.edition,
+        "split": run.split,
+        "primary_metric": "recall@5",
+        "status": "ok",
+        "started_at": run.started_at.isoformat(),
+        **changes,
+    }
+    content = {
+        "evalake_version": "0.1.0",
+        "relevance_rules": "1",
+        "arm_hash": run.arm_hash,
+        "system": "bm25",
+        "system_version": "1",
+        "record": record,
+        "tasks": [row["task_id"] for row in scores],
+        "failed": {},
+        "metrics": {
+            "recall@5": {
+                "measure": "recall",
+                "level": "symbol",
+                "values": [row["value"] for row in scores],
+            }
+        },
+    }
+    path.write_text(json.dumps(content))
+    return path
+
+
+def test_a_frozen_file_is_a_baseline_with_the_scores_it_froze(
+    demo_marts: Marts, tmp_path: Path
+) -> None:
+    path = frozen(demo_marts, tmp_path / "baseline.json")
+    against_file = select(demo_marts, baseline=str(path))
+    against_run = select(demo_marts, baseline="bm25")
+    metric = "recall@5"
+    from_file = {
+        row["label"]: (row["mean_diff"], row["n_pairs"])
+        for row in paired_rows(against_file, metric)
+    }
+    stored = {
+        row["label"]: (pytest.approx(row["mean_diff"]), row["n_pairs"])
+        for row in paired_rows(against_run, metric)
+    }
+    assert from_file.pop("bm25") == (0.0, 40)
+    assert from_file == stored
+
+
+def test_a_frozen_file_of_another_edition_is_refused(demo_marts: Marts, tmp_path: Path) -> None:
+    path = frozen(demo_marts, tmp_path / "baseline.json", edition="f" * 12)
+    with pytest.raises(UsageError, match="the baseline ran on starter ffffffff"):
+        select(demo_marts, baseline=str(path))

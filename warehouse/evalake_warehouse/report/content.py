@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from evalake_warehouse.charts.comparisons import CHANGE_READING
+from evalake_warehouse.charts.comparisons import CHANGE_READING, ab_splits
 from evalake_warehouse.charts.gallery import CHARTS, Options
 from evalake_warehouse.charts.labels import title
 from evalake_warehouse.charts.latency import FRONT_READING, LATENCY_READING
@@ -49,6 +49,8 @@ def gather(
     datasets = list(dict.fromkeys(s.runs[0].dataset for s in selections))
     made_at = max(run.finished_at or run.started_at for s in selections for run in s.runs)
     panels = [_panel(number, selection, figures) for number, selection in enumerate(selections)]
+    if figures:
+        panels = _with_splits_compared(panels)
     return Report(name or f"Retrieval evaluation on {', '.join(datasets)}", made_at, panels)
 
 
@@ -87,6 +89,37 @@ def _with_figures(name: str, section: Section, selection: Selection) -> Section:
         if drawn is not None:
             placed[drawing.after].append(drawn)
     return replace(section, figures=placed[False], more_figures=placed[True])
+
+
+def _with_splits_compared(panels: Sequence[Panel]) -> list[Panel]:
+    """Add the chart over all splits of a dataset to the first leaderboard of that dataset."""
+    groups: dict[tuple[str, str], list[Panel]] = {}
+    for panel in panels:
+        first = panel.selection.runs[0]
+        groups.setdefault((first.dataset, first.edition), []).append(panel)
+    finished = {}
+    for group in groups.values():
+        if len(group) < 2:
+            continue
+        selections = [panel.selection for panel in group]
+        draw = partial(_draw_splits, selections)
+        name = f"{group[0].name}-splits"
+        drawn = figure(name, "The same arms on each split", draw, note=READING)
+        if drawn is not None:
+            finished[group[0].name] = replace(
+                group[0], sections=[_added(section, drawn) for section in group[0].sections]
+            )
+    return [finished.get(panel.name, panel) for panel in panels]
+
+
+def _added(section: Section, drawn: Figure) -> Section:
+    if section.name != "leaderboard":
+        return section
+    return replace(section, more_figures=[*section.more_figures, drawn])
+
+
+def _draw_splits(selections: Sequence[Selection], style: Style) -> Any:
+    return ab_splits(selections, style=style)
 
 
 @dataclass(frozen=True, slots=True)

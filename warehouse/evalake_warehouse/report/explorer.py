@@ -13,9 +13,10 @@ from evalake_warehouse.charts.selection import Selection
 from evalake_warehouse.report.figures import css_colour
 from evalake_warehouse.report.leaderboard import leaderboard
 
-# Text shown per hit is cut further and further until the whole fits its share of the page.
-_TEXT_LIMITS = (1200, 600, 300, 120, 0)
-_MAX_HITS = 20
+# (characters of a hit's text, hits of a list) shown: cut further and further until the whole
+# fits its share of the page.
+_LIMITS = ((1200, 20), (600, 20), (300, 20), (120, 20), (0, 20), (0, 10), (0, 5), (0, 2))
+_MAX_HITS = max(hits for _, hits in _LIMITS)
 _MAX_QUERY = 6_000
 BUDGET_BYTES = 1_900_000  # of base64 in the page, all panels together
 
@@ -56,13 +57,21 @@ def explorer_data(selection: Selection) -> dict[str, Any]:
 
 
 def pack(data: Mapping[str, Any], budget: int = BUDGET_BYTES) -> str:
-    """The data as base64 of gzipped JSON, hit texts cut as far as the budget asks for."""
+    """The data as base64 of gzipped JSON, texts and lists cut as far as the budget asks for."""
     packed = ""
-    for limit in _TEXT_LIMITS:
-        cut = {**data, "texts": [_cut(text, limit) for text in data["texts"]]}
-        raw = json.dumps(cut, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    for characters, hits in _LIMITS:
+        cut = {
+            **data,
+            "texts": [_cut(text, characters) for text in data["texts"]],
+            "hits": {
+                task: {arm: rows[:hits] for arm, rows in arms.items()}
+                for task, arms in data["hits"].items()
+            },
+        }
+        raw = json.dumps(cut, ensure_ascii=False, separators=(",", ":"))
         # mtime=0: the same data gives the same page.
-        packed = base64.b64encode(gzip.compress(raw, 6, mtime=0)).decode()
+        squeezed = gzip.compress(raw.encode("utf-8", "replace"), 6, mtime=0)
+        packed = base64.b64encode(squeezed).decode()
         if len(packed) <= budget:
             break
     return packed
@@ -217,8 +226,13 @@ def _hits(
 def _texts(selection: Selection, wanted: set[str]) -> tuple[list[str], dict[str, int]]:
     """Texts of these hashes, and each one's position."""
     found = selection.marts.rows(
-        "select text_sha256, any_value(text) as text from lake.texts "
-        "where list_contains(?, text_sha256) group by text_sha256 order by text_sha256",
+        """
+        select text_sha256, any_value(text) as text
+        from lake.texts
+        where text_sha256 in (select unnest(cast(? as varchar[])))
+        group by text_sha256
+        order by text_sha256
+        """,
         sorted(wanted),
     )
     return [row["text"] for row in found], {

@@ -51,7 +51,7 @@ def leaderboard(selection: Selection) -> list[dict[str, Any]]:
                 "system": run.system,
                 "role": run.role,
                 "n_scored": main.get("n_scored", 0),
-                "n_tasks": run.n_seen or run.n_tasks,
+                "n_tasks": max(run.n_tasks, run.n_seen, selection.n_tasks),
                 "primary_metric": primary,
                 **{key: main.get(key) for key in ("mean", "ci_low", "ci_high", "chance")},
                 **{m: scores.get((run.run_id, m), {}).get("mean") for m in METRICS},
