@@ -5,27 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
-from evalake_runners.cli.app import JsonFlag, app, current_project
+from evalake_runners.cli.app import app, current_project
 from evalake_runners.cli.output import print_json, print_rows, say
-from evalake_runners.cli.sweep_flags import (
-    CacheOption,
-    ConfigOption,
-    ConfirmOption,
-    CorpusDirOption,
-    DatasetOption,
-    DepthOption,
-    JobsOption,
-    LabelOption,
-    LibraryOption,
-    LimitOption,
-    RepoOption,
-    SeedOption,
-    SplitOption,
-    SweepArgument,
-    SystemOption,
-    TimeoutOption,
-    make_request,
-)
+from evalake_runners.cli.sweep_flags import make_request, takes_sweep_flags
 from evalake_warehouse.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -40,27 +22,9 @@ _USUAL = {"repeat": 1, "failed": 0, "left": 0}
 
 
 @app.command(epilog="Example: evalake plan configs/sweeps/demo.yaml")
-def plan(
-    sweep: SweepArgument = None,
-    *,
-    system: SystemOption = None,
-    config: ConfigOption = None,
-    dataset: DatasetOption = None,
-    split: SplitOption = None,
-    repo: RepoOption = None,
-    library: LibraryOption = None,
-    corpus_dir: CorpusDirOption = None,
-    label: LabelOption = None,
-    depth: DepthOption = None,
-    seed: SeedOption = None,
-    jobs: JobsOption = None,
-    limit: LimitOption = None,
-    timeout: TimeoutOption = None,
-    cache: CacheOption = "on",
-    as_json: JsonFlag = False,
-) -> int:
+@takes_sweep_flags
+def plan(flags: dict[str, Any]) -> int:
     """Show what a sweep would run, what is done, and the time it may take; spends nothing."""
-    flags = dict(locals())
     from evalake_runners.engine.lake_read import LakeView
     from evalake_runners.engine.plan import make_plan, plan_rows
 
@@ -69,7 +33,7 @@ def plan(
     view = LakeView(project.home)
     made = make_plan(project, request, view)
     rows = plan_rows(project, made, view)
-    if as_json:
+    if flags["as_json"]:
         print_json(rows)
         return ExitCode.OK
     _print_table(rows, hidden={"run_id", "arm_hash"})
@@ -81,57 +45,21 @@ def plan(
 @app.command(
     epilog=f"{_EXITS}  |  Example: evalake run --system bm25 --dataset starter --split dev"
 )
-def run(
-    sweep: SweepArgument = None,
-    *,
-    system: SystemOption = None,
-    config: ConfigOption = None,
-    dataset: DatasetOption = None,
-    split: SplitOption = None,
-    repo: RepoOption = None,
-    library: LibraryOption = None,
-    corpus_dir: CorpusDirOption = None,
-    label: LabelOption = None,
-    depth: DepthOption = None,
-    seed: SeedOption = None,
-    jobs: JobsOption = None,
-    limit: LimitOption = None,
-    timeout: TimeoutOption = None,
-    cache: CacheOption = "on",
-    confirm: ConfirmOption = None,
-    as_json: JsonFlag = False,
-) -> int:
+@takes_sweep_flags
+def run(flags: dict[str, Any]) -> int:
     """Run what is not done of a sweep, or of one system on one dataset.
 
     Failures of tasks, indexes and arms are recorded, and the rest goes on. The same command
     again does only what is left; `evalake resume` also tries failed tasks again.
     """
-    return _run(locals(), retry_failed=False)
+    return _run(flags, retry_failed=False)
 
 
 @app.command(epilog=f"{_EXITS}  |  Example: evalake resume configs/sweeps/demo.yaml")
-def resume(
-    sweep: SweepArgument = None,
-    *,
-    system: SystemOption = None,
-    config: ConfigOption = None,
-    dataset: DatasetOption = None,
-    split: SplitOption = None,
-    repo: RepoOption = None,
-    library: LibraryOption = None,
-    corpus_dir: CorpusDirOption = None,
-    label: LabelOption = None,
-    depth: DepthOption = None,
-    seed: SeedOption = None,
-    jobs: JobsOption = None,
-    limit: LimitOption = None,
-    timeout: TimeoutOption = None,
-    cache: CacheOption = "on",
-    confirm: ConfirmOption = None,
-    as_json: JsonFlag = False,
-) -> int:
+@takes_sweep_flags
+def resume(flags: dict[str, Any]) -> int:
     """Finish a sweep that was cut short, and try its failed tasks once more."""
-    return _run(locals(), retry_failed=True)
+    return _run(flags, retry_failed=True)
 
 
 def _run(flags: dict[str, Any], *, retry_failed: bool) -> int:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from evalake_runners.cli.app import JsonFlag
 from evalake_warehouse.errors import UsageError
 
 if TYPE_CHECKING:
@@ -56,6 +58,41 @@ ConfirmOption = Annotated[
 ]
 
 
+def _flags(
+    sweep: SweepArgument = None,
+    *,
+    system: SystemOption = None,
+    config: ConfigOption = None,
+    dataset: DatasetOption = None,
+    split: SplitOption = None,
+    repo: RepoOption = None,
+    library: LibraryOption = None,
+    corpus_dir: CorpusDirOption = None,
+    label: LabelOption = None,
+    depth: DepthOption = None,
+    seed: SeedOption = None,
+    jobs: JobsOption = None,
+    limit: LimitOption = None,
+    timeout: TimeoutOption = None,
+    cache: CacheOption = "on",
+    confirm: ConfirmOption = None,
+    as_json: JsonFlag = False,
+) -> int:
+    raise NotImplementedError  # never called: its parameters are what three commands take
+
+
+def takes_sweep_flags(command: Callable[[dict[str, Any]], int]) -> Callable[..., int]:
+    """`command(flags)` as a function with one parameter per flag, which is what typer reads."""
+
+    def with_flags(sweep: Path | None = None, **flags: Any) -> int:
+        return command({"sweep": sweep, **flags})
+
+    with_flags.__name__, with_flags.__doc__ = command.__name__, command.__doc__
+    with_flags.__annotations__ = _flags.__annotations__
+    with_flags.__wrapped__ = _flags  # type: ignore[attr-defined]  # its signature, and names
+    return with_flags
+
+
 def make_request(project: Project, flags: dict[str, Any], *, retry_failed: bool = False) -> Request:
     """What the flags ask for; the sweep file is read and checked here."""
     from evalake_runners.config import DatasetEntry, Limits
@@ -69,7 +106,7 @@ def make_request(project: Project, flags: dict[str, Any], *, retry_failed: bool 
     common: dict[str, Any] = {
         "limit": flags["limit"],
         "retry_failed": retry_failed,
-        "confirm": flags.get("confirm"),
+        "confirm": flags["confirm"],
         "reuse_indexes": flags["cache"] == "on",
         "command": shlex.join(["evalake", *sys.argv[1:]]),
     }
