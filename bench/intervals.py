@@ -94,7 +94,11 @@ def paired(connection: duckdb.DuckDBPyConnection) -> object:
         f"from ({render_macro(macros, calls['series'], VARIABLES)})"
     )
     connection.register("intervals", interval_table(series, Settings()))
-    call = "paired_tests('pairs', 'slices', 'task_metrics', 'intervals', 'definitions', 'pair')"
+    call = "paired_measures('pairs', 'slices', 'task_metrics', 'intervals', 'definitions')"
+    connection.execute(
+        f"create or replace temp table measures as {render_macro(macros, call, VARIABLES)}"
+    )
+    call = "paired_tests('pairs', 'measures')"
     return connection.execute(render_macro(macros, call, VARIABLES)).fetchall()
 
 

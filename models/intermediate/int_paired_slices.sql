@@ -1,8 +1,9 @@
--- Grain: one row per pair of a changed family, slice, metric and task both were scored on.
+-- Grain: one row per changed pair, slice, metric and task both were scored on.
 -- `dimension` is NULL for whole runs; slices by label are made for the primary metric only.
 
 with pairs as (
     select * from {{ ref('int_pairs') }}
+    where is_changed
 ),
 
 task_metrics as (

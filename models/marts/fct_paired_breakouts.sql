@@ -8,32 +8,13 @@ with pairs as (
     select * from {{ ref('int_pairs') }}
 ),
 
-slices as (
-    select * from {{ ref('int_paired_slices') }}
+measures as (
+    select * from {{ ref('int_pair_measures') }}
     where dimension is not null
 ),
 
-task_metrics as (
-    select * from {{ ref('fct_task_metrics') }}
-),
-
-intervals as (
-    select * from {{ ref('int_intervals') }}
-),
-
-definitions as (
-    select * from {{ ref('metric_definitions') }}
-),
-
 tests as (
-    {{ paired_tests(
-        pairs='pairs',
-        differences='slices',
-        task_metrics='task_metrics',
-        intervals='intervals',
-        definitions='definitions',
-        kind='pair_breakout',
-    ) }}
+    {{ paired_tests('pairs', 'measures') }}
 )
 
 select

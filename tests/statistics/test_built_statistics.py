@@ -51,7 +51,7 @@ def write_run(
     failing: float = 0.0,
     dataset: str = "toy",
 ) -> RunWriter:
-    rng = random.Random(label)  # noqa: S311 - test data
+    rng = random.Random(label)
     run = RunWriter(home, edition, arm_label=label, dataset=dataset)
     run.event("started", n_tasks=len(TASKS), role=role, **FAMILY)
     lists: dict[str, Any] = {}
@@ -340,29 +340,42 @@ def test_a_file_that_is_no_baseline_is_refused_with_every_problem(ask: Any, tmp_
     assert "`colour`: Extra inputs" in err
 
 
-def test_runs_added_later_change_no_number_of_the_others(
+def test_runs_added_later_change_no_number_of_the_others_but_p_of_their_family(
     built: dict[str, Any], tmp_path: Path
 ) -> None:
-    """Both by an incremental build and by one from nothing."""
+    """An incremental build says what one from nothing says."""
     import shutil
 
     home = tmp_path / "copy"
     shutil.copytree(built["project"].home, home, symlinks=True)
     project = Project(home=home, data_dir=built["project"].data_dir)
-    write_run(home, built["edition"], "later", 0.6)
 
-    def numbers() -> list[dict[str, Any]]:
-        columns = "run_id, metric, mean, ci_low, ci_high, cluster_low, cluster_high, design_effect"
+    def numbers(mart: str, columns: str, order: str) -> list[dict[str, Any]]:
         with open_warehouse(project) as connection:
-            return rows(
-                connection,
-                f"select {columns} from fct_run_metrics "
-                f"where list_contains({list(built['runs'].values())}, run_id) "
-                "order by run_id, metric",
-            )
+            return rows(connection, f"select {columns} from {mart} order by {order}")
 
-    before = numbers()
+    def of_runs() -> list[dict[str, Any]]:
+        columns = "run_id, metric, mean, ci_low, ci_high, cluster_low, cluster_high, design_effect"
+        found = numbers("fct_run_metrics", columns, "run_id, metric")
+        return [row for row in found if row["run_id"] in built["runs"].values()]
+
+    def of_pairs(columns: str) -> list[dict[str, Any]]:
+        columns = f"edition, candidate_run_id, metric, {columns}"
+        return numbers("fct_paired_tests", columns, "edition, candidate_run_id, metric")
+
+    def n_tests(metric: str) -> set[int]:
+        return {row["n_tests"] for row in of_pairs("n_tests") if row["metric"] == metric}
+
+    alone = "n_pairs, mean_diff, diff_low, diff_high, sign_flip_p, p_value, mde"
+    runs_before, pairs_before = of_runs(), of_pairs(alone)
+    assert n_tests("mrr") == {7}
+    write_run(home, built["edition"], "later", 0.6)
     build(project)
-    assert numbers() == before
+    assert of_runs() == runs_before
+    assert [row for row in of_pairs(alone) if row in pairs_before] == pairs_before
+    assert n_tests("mrr") == {8}
+    everything, slices = of_pairs("*"), numbers("fct_paired_breakouts", "*", "all")
     build(project, full=True)
-    assert numbers() == before
+    assert of_runs() == runs_before
+    assert of_pairs("*") == everything
+    assert numbers("fct_paired_breakouts", "*", "all") == slices

@@ -102,10 +102,15 @@ def compare_runs(
         sign_flips=variables["sign_flips"],
     )
     connection.register("compared_intervals", interval_table(scores, settings))
-    call = (
-        "paired_tests('compared_pairs', 'compared_slices', 'compared_metrics', "
-        "'compared_intervals', 'metric_definitions', 'pair')"
+    _render_to(
+        connection,
+        "compared_measures",
+        "paired_measures('compared_pairs', 'compared_slices', 'compared_metrics', "
+        "'compared_intervals', 'metric_definitions')",
+        macros,
+        variables,
     )
+    call = "paired_tests('compared_pairs', 'compared_measures')"
     tests = rows(connection, render_macro(macros, call, variables))
     result = Comparison(
         baseline=against,

@@ -1,0 +1,34 @@
+-- Grain: one row per pair, slice and metric: what was measured of that pair alone, for every pair ever
+-- made. A pair is measured anew when one of its runs changed.
+
+{{ config(materialized='incremental', incremental_strategy='replace_pairs') }}
+
+with pairs as (
+    select distinct
+        baseline_run_id,
+        candidate_run_id
+    from {{ ref('int_pairs') }}
+    where is_changed
+),
+
+slices as (
+    select * from {{ ref('int_paired_slices') }}
+),
+
+task_metrics as (
+    select * from {{ ref('fct_task_metrics') }}
+),
+
+intervals as (
+    select * from {{ ref('int_intervals') }}
+),
+
+definitions as (
+    select * from {{ ref('metric_definitions') }}
+),
+
+measures as (
+    {{ paired_measures('pairs', 'slices', 'task_metrics', 'intervals', 'definitions') }}
+)
+
+select * from measures
