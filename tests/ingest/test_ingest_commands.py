@@ -115,3 +115,16 @@ def test_import_trec_prints_the_run_as_json(
     told = json.loads(out)
     assert code == 0
     assert (told["run"]["n_tasks"], told["run"]["n_unanswered"]) == (2, 1)
+
+
+def test_a_ranking_without_qrels_is_one_on_the_dataset_in_the_lake(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, project: Project
+) -> None:
+    done = ingest(project, Toy().load(LoadOptions(cache=project.home)), check=None)
+    (tmp_path / "r").write_text("a Q0 d1 1 1 x\n")
+    flags = ["--label", "l", "--run", str(tmp_path / "r"), "--json"]
+    code, out, _ = run(capsys, "import", "trec", "--dataset", "toy", *flags)
+    assert (code, json.loads(out)["dataset"]["edition"]) == (0, done.edition)
+    code, _, err = run(capsys, "import", "trec", "--dataset", "none", *flags)
+    assert code == 2
+    assert "no dataset 'none' in the lake" in err

@@ -17,6 +17,7 @@ from evalake_ingest.imports.schema import (
     HitLine,
     TaskGoldLine,
     TaskLine,
+    iterate_lines,
     read_lines,
 )
 from evalake_ingest.records import CorpusSource, DatasetInfo, GoldItem, Level, Loaded, Qrel, Task
@@ -211,7 +212,7 @@ def _corpus(files: JsonlFiles) -> CorpusSource:
 
 
 def _documents(file: Path) -> Iterator[tuple[str, str]]:
-    for _, line in read_lines(file, DocumentLine):
+    for _, line in iterate_lines(file, DocumentLine):
         yield line.doc_id, line.text
 
 

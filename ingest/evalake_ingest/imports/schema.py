@@ -120,20 +120,23 @@ def read_lines(file: Path, model: type[AnyLine]) -> list[tuple[int, AnyLine]]:
     Raises:
         DatasetError: with every line that does not fit.
     """
+    return list(iterate_lines(file, model))
+
+
+def iterate_lines(file: Path, model: type[AnyLine]) -> Iterator[tuple[int, AnyLine]]:
+    """Like `read_lines`, one line at a time; bad ones are told when the file is read."""
     problems: list[Problem] = []
-    records: list[tuple[int, AnyLine]] = []
     for number, line in _raw_lines(file):
         where = f"{file}:{number}"
         try:
             # Parsed here first, for one message per mistake and a column where it breaks.
             json.loads(line)
-            records.append((number, model.model_validate_json(line)))
+            yield number, model.model_validate_json(line)
         except json.JSONDecodeError as error:
             problems.append(Problem(where, f"not JSON: {error.msg} at column {error.colno}"))
         except ValidationError as error:
             problems += [Problem(where, _told(detail, model)) for detail in error.errors()]
     refuse_all(problems, str(file))
-    return records
 
 
 def _told(detail: ErrorDetails, model: type[BaseModel]) -> str:

@@ -40,18 +40,25 @@ def import_trec(
     dataset: _DatasetFlag,
     label: Annotated[str, typer.Option(help="Label of the imported run.")],
     run: Annotated[Path, typer.Option(help="Run file: topic Q0 doc rank score tag.")],
-    qrels: Annotated[Path, typer.Option(help="Qrels file: topic iteration doc grade.")],
+    qrels: Annotated[
+        Path | None,
+        typer.Option(
+            help="Qrels file: topic iteration doc grade.  [default: the dataset's own gold]"
+        ),
+    ] = None,
     depth: _DepthFlag = None,
     unanswered_are_empty: _UnansweredFlag = False,
     json_output: JsonFlag = False,
 ) -> None:
     """Import TREC qrels as a dataset, and a TREC run file as a run on it.
 
+    Without qrels the run is one on the dataset of that name that is in the lake.
+
     Exits 2 with every line that cannot be read; then nothing is written.
     """
     from evalake_ingest.imports.trec import load_qrels, load_run
 
-    loaded = load_qrels(qrels, dataset)
+    loaded = load_qrels(qrels, dataset) if qrels is not None else None
     ranking = load_run(run, label, depth=depth, unanswered=_unanswered(unanswered_are_empty))
     _import(dataset, loaded, ranking, as_json=json_output)
 
