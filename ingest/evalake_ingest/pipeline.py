@@ -48,16 +48,20 @@ class Ingested:
 
 
 Check = Callable[[Project, Edition], None]
+Progress = Callable[[str], None]
 
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 
 
-def ingest(project: Project, loaded: Loaded, *, check: Check | None) -> Ingested:
+def ingest(
+    project: Project, loaded: Loaded, *, check: Check | None, on_step: Progress | None = None
+) -> Ingested:
     """Write one edition to the lake; an edition that is there already adds nothing.
 
     Args:
         check: raises before anything is written, where `gold` and `empty` do not score 1 and 0.
+        on_step: told what happens, in a few words a step.
 
     Raises:
         DatasetError: nothing kept, rows unaccounted for, or the check failed.
@@ -68,6 +72,8 @@ def ingest(project: Project, loaded: Loaded, *, check: Check | None) -> Ingested
         raise UsageError(
             f"{loaded.info.name!r} cannot name a dataset: lower case letters, digits, '.', '_', '-'"
         )
+    step = on_step or (lambda _: None)
+    step("laying out corpora and checking gold against them")
     edition = make_edition(project, loaded)
     project.home.mkdir(parents=True, exist_ok=True)
     changes = None
@@ -75,7 +81,9 @@ def ingest(project: Project, loaded: Loaded, *, check: Check | None) -> Ingested
         is_new = find_lake_file(project.lake, _MARK, edition.info.name, edition.edition) is None
         if is_new:
             if check is not None:
+                step("proving that gold scores 1 and empty 0")
                 check(project, edition)
+            step("writing")
             changes = compare_with_previous(project, edition)
             write_edition(project, edition)
     return Ingested(

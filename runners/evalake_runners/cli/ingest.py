@@ -51,6 +51,7 @@ def ingest(
     from evalake_ingest.pipeline import ingest as run_ingest
     from evalake_ingest.records import LoadOptions
     from evalake_ingest.selfcheck import check_edition
+    from evalake_runners.cli.progress import step_display
     from evalake_warehouse.errors import UsageError
 
     loader = get_loader(name)
@@ -67,7 +68,9 @@ def ingest(
         libraries=tuple(library or ()),
         narrow_corpus=narrow_corpus,
     )
-    done = run_ingest(project, loader.load(options), check=check_edition)
+    loaded = loader.load(options)
+    with step_display(name) as step:
+        done = run_ingest(project, loaded, check=check_edition, on_step=step)
     if json_output:
         print_json(_as_json(done))
         return
