@@ -92,10 +92,11 @@ def _found(marts: Marts, names: Sequence[str], wanted: Filter) -> list[Run]:
             hint="evalake runs list",
         )
     if names:
-        return list(dict.fromkeys(_resolve(marts, known, name, wanted) for name in names))
+        named = dict.fromkeys(_resolve(marts, known, name, wanted) for name in names)
+        return marts.with_tasks(named)
     if wanted.sweep_id is None and wanted.family is None:
         known = _latest_family(known, whole_dataset=wanted.dataset is not None)
-    return _latest_per_arm(known)
+    return _latest_per_arm(marts.with_tasks(known))
 
 
 def _resolve(marts: Marts, known: Sequence[Run], name: str, wanted: Filter) -> Run:
@@ -134,7 +135,7 @@ def _refuse_mixture(runs: Sequence[Run]) -> None:
             f"runs of different datasets or splits do not share a panel: {named}",
             hint=f"--dataset {runs[0].dataset} --split {runs[0].split}",
         )
-    sets: dict[str, list[Run]] = {}
+    sets: dict[int, list[Run]] = {}
     for run in runs:
         sets.setdefault(run.task_set, []).append(run)
     if len(sets) > 1:
@@ -152,7 +153,7 @@ def _names(runs: Sequence[Run]) -> str:
 def _largest_task_set(
     marts: Marts, group: list[Run], baseline: str | None, colours: tuple[Colour, ...]
 ) -> Selection:
-    sizes: dict[str, list[Run]] = {}
+    sizes: dict[int, list[Run]] = {}
     for run in group:
         sizes.setdefault(run.task_set, []).append(run)
     kept = max(sizes.values(), key=lambda runs: (runs[0].n_seen, len(runs)))
@@ -206,7 +207,6 @@ def _selection(
             primary_metric=kept.primary_metric,
             n_tasks=len(frozen.tasks),
             n_seen=len(frozen.tasks),
-            task_set="",
         )
         _refuse_other_place(known, first)
         return Selection(marts, tuple(runs), known, left_out, colours, frozen)

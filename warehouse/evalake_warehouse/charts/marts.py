@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -43,8 +43,8 @@ class Run:
     git_sha: str | None
     primary_metric: str | None
     n_tasks: int  # tasks planned
-    n_seen: int  # tasks with an attempt
-    task_set: str  # hash of the tasks with an attempt
+    n_seen: int = 0  # tasks with an attempt
+    task_set: int = 0  # hash of the tasks with an attempt; equal where the tasks are
     config: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
@@ -100,24 +100,32 @@ class Marts:
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
-        """Every run in the warehouse, oldest first."""
+        """Every run in the warehouse, oldest first, without what it answered."""
+        found = self.rows("select * from dim_runs order by started_at, run_id")
+        return tuple(_run(row) for row in found)
+
+    def with_tasks(self, runs: Iterable[Run]) -> list[Run]:
+        """The same runs with the tasks that each has an attempt at."""
+        chosen = list(runs)
         found = self.rows(
             """
-            with seen as (
-                select
-                    run_id,
-                    count(*) as n_seen,
-                    md5(string_agg(task_id, ' ' order by task_id)) as task_set
-                from (select distinct run_id, task_id from fct_task_metrics)
-                group by run_id
+            select run_id, count(*) as n_seen, bit_xor(hash(task_id)) as task_set
+            from (
+                select distinct run_id, task_id
+                from fct_task_metrics
+                where run_id in (select unnest(cast(? as varchar[])))
             )
-            select dim_runs.*, coalesce(n_seen, 0) as n_seen, coalesce(task_set, '') as task_set
-            from dim_runs
-            left join seen on dim_runs.run_id = seen.run_id
-            order by started_at, dim_runs.run_id
-            """
+            group by run_id
+            """,
+            ids(chosen),
         )
-        return tuple(_run(row) for row in found)
+        seen = {row["run_id"]: row for row in found}
+        return [
+            replace(run, n_seen=row["n_seen"], task_set=row["task_set"])
+            if (row := seen.get(run.run_id))
+            else run
+            for run in chosen
+        ]
 
 
 def open_marts(project: Project | None = None, *, scenario: str | None = None) -> Marts:
@@ -140,8 +148,8 @@ def ids(runs: Sequence[Run]) -> list[str]:
 
 
 def _run(row: Mapping[str, Any]) -> Run:
-    names = Run.__slots__
-    values = {name: row[name] for name in names if name != "config"}
+    elsewhere = {"config", "n_seen", "task_set"}
+    values = {field.name: row[field.name] for field in fields(Run) if field.name not in elsewhere}
     return Run(**values, config=_json_object(row["config_json"]))
 
 

@@ -73,10 +73,13 @@ def arm_over_time(
 def _history(selection: Selection, metric: str) -> list[dict[str, Any]]:
     shown = {run.arm_label: run for run in selection.runs}
     first = selection.runs[0]
+    like = [
+        run for run in selection.marts.runs if run.arm_label in shown and run.place == first.place
+    ]
     runs: dict[str, Run] = {
         run.run_id: run
-        for run in selection.marts.runs
-        if run.arm_label in shown and run.place == first.place and run.task_set == first.task_set
+        for run in selection.marts.with_tasks(like)
+        if run.task_set == first.task_set
     }
     scores = selection.marts.rows(
         "select run_id, mean, ci_low, ci_high from fct_run_metrics "

@@ -56,21 +56,22 @@ def verdict(selection: Selection) -> Section:
 
 
 def warnings(selection: Selection) -> list[str]:
-    """What a reader must know before trusting any figure."""
+    """What a reader must know before trusting any figure; one line per run at most."""
+    left_out = {item.run.run_id: item.reason for item in selection.left_out}
     lines = []
     for row in completeness_rows(selection):
-        if row["suspect"]:
+        arm = row["arm"]
+        if row["run_id"] in left_out:
+            reason = left_out[row["run_id"]]
+            lines.append(f"{arm} is left out of charts and comparisons: it {reason}.")
+        elif row["suspect"]:
             reason = _SUSPECT.get(row.get("suspect_reason") or "", "no result to rely on")
-            lines.append(f"{row['arm']} is suspect: {reason}.")
-        if row["n_failed"]:
+            lines.append(f"{arm} is suspect: {reason}.")
+        elif row["n_failed"]:
             lines.append(
-                f"{row['arm']} failed or did not attempt {row['n_failed']} of "
-                f"{row['n_tasks']} tasks; its mean covers the others only."
+                f"{arm} failed or did not attempt {row['n_failed']} of {row['n_tasks']} tasks; "
+                "its mean covers the others only."
             )
-    lines += [
-        f"{item.run.arm_label} is left out of charts and comparisons: it {item.reason}."
-        for item in selection.left_out
-    ]
     return lines
 
 
@@ -126,8 +127,7 @@ def completeness(selection: Selection) -> Section:
         text("suspect"),
     ]
     table = Table("completeness", columns, completeness_rows(selection))
-    left = [f"{item.run.arm_label} {item.reason}." for item in selection.left_out]
-    return Section("completeness", "Completeness", text=left, tables=[table])
+    return Section("completeness", "Completeness", tables=[table])
 
 
 def paired(selection: Selection) -> Section:
