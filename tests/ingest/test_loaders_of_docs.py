@@ -230,7 +230,8 @@ def test_every_loader_can_be_had_by_name_and_a_wrong_name_gets_a_near_one() -> N
 def test_a_starter_task_whose_symbol_is_gone_is_dropped(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files = {"pkg/__init__.py": b"", "pkg/a.py": b"class C:\n    def f(self): pass\n"}
+    code = b"class C:\n    def f(self, a): return a\n    def f(self): pass\n"
+    files = {"pkg/__init__.py": b"", "pkg/a.py": code}
     task = {"id": "one", "kind": "describe", "query": "do  it\nnow", "gold": []}
     places = [{"path": "pkg/a.py", "symbol": "C.f"}, {"path": "pkg/a.py", "symbol": "C.gone"}]
     written = [
@@ -243,6 +244,7 @@ def test_a_starter_task_whose_symbol_is_gone_is_dropped(
     (kept,) = edition.tasks
     assert kept.query == "do it now"
     assert gold(kept, "symbol") == {"pkg/a.py::C.f": "primary"}
+    assert kept.gold[0].qrels[0].start_line == 3  # the definition in force
     assert gold(kept, "file") == {"pkg/a.py": "primary"}
     assert edition.dropped_by_reason == {"gold_not_in_corpus": 2}
 

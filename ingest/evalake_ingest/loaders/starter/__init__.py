@@ -13,7 +13,6 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from evalake_ingest.corpora.packages import Files, PackagesSource, read_packages, read_pins
 from evalake_ingest.corpora.symbols import Symbol, module_name, package_dirs, read_symbols
-from evalake_ingest.derive import by_length
 from evalake_ingest.imports.problems import refuse_all
 from evalake_ingest.records import DatasetInfo, GoldItem, Loaded, LoadOptions, Qrel, Task
 from evalake_warehouse.errors import Problem
@@ -119,7 +118,8 @@ def _tasks(written: list[tuple[str, StarterTask]], union: Files) -> Iterator[Tas
             if place.path in union and place.path not in known:
                 module = module_name(place.path, packages)
                 read = read_symbols(place.path, union[place.path], module=module)
-                known[place.path] = {one.symbol: one for one in by_length(list(read.symbols))}
+                # Of several definitions of one name the last is meant: the one in force.
+                known[place.path] = {one.symbol: one for one in read.symbols}
         stratum = "/".join(part for part in (task.kind, task.qa_type) if part)
         yield Task(
             task_id=task.id,
