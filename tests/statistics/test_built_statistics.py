@@ -304,6 +304,9 @@ def test_a_run_is_found_by_id_prefix_label_and_latest(built: dict[str, Any], ask
     )
     for text in (run_id, run_id[:length], "latest", "elsewhere"):
         assert candidate(text) == run_id
+    # The last run with a label is preferred on the other side's dataset and edition.
+    _, out, _ = ask("compare", "latest", "@good", "--json")
+    assert json.loads(out)["baseline"]["run_id"] == built["runs"]["second-half"]
     code, _, err = ask("compare", run_id, run_id[:4])
     assert code == 2
     assert "run ids start with" in err

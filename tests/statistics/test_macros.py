@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import duckdb
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy import stats
 from statistics_helpers import macro, value_of
@@ -199,3 +202,16 @@ def test_verdicts() -> None:
     # Significance is not given to nine pairs, nor to none.
     assert verdict(9, 0.001, 0.9, 0.8, 1.0) == "insufficient"
     assert verdict(0, None, None, None, None) == "insufficient"
+
+
+def test_a_mean_has_the_same_bits_in_any_order_and_on_any_number_of_threads() -> None:
+    values = np.random.default_rng(3).random(300_000)
+    found = set()
+    for threads, order in ((1, "nth"), (4, "nth"), (4, "hash(nth)")):
+        connection = duckdb.connect(config={"threads": threads})
+        connection.register("given", pa.table({"value": values, "nth": np.arange(len(values))}))
+        connection.execute(f"create table scores as select * from given order by {order}")
+        mean = macro("stat_exact_mean('value')")
+        found.add(connection.execute(f"select {mean} from scores").fetchall()[0][0])
+    assert len(found) == 1
+    assert found.pop() == pytest.approx(math.fsum(values) / len(values), abs=1e-15)

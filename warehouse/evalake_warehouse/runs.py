@@ -39,12 +39,15 @@ def resolve_run(
     *,
     dataset: str | None = None,
     split: str | None = None,
+    like: Run | None = None,
 ) -> Run:
     """The run that `text` names: an id, a label (its last run), `latest`, or an id's unique prefix.
 
     Args:
         dataset: consider runs on this dataset only.
         split: consider runs on this split only.
+        like: of the runs that a label or `latest` names, take one that can be compared with this
+            one, if there is any.
 
     Raises:
         UsageError: no run, or several, with what comes near.
@@ -57,11 +60,12 @@ def resolve_run(
     if not runs:
         where = "/".join(part for part in (dataset, split) if part)
         raise UsageError(f"no runs{' on ' + where if where else ''} yet", hint="evalake runs list")
-    if text == LATEST:
-        return runs[0]
     for run in runs:
-        if text in (run.run_id, run.arm_label):
+        if text == run.run_id:
             return run
+    named = [run for run in runs if text in (LATEST, run.arm_label)]
+    if named:
+        return min(named, key=lambda run: _distance(run, like))  # the first of equals: the latest
     matching = [run for run in runs if run.run_id.startswith(text.lower())]
     if len(matching) == 1 and len(text) >= _SHORTEST_PREFIX:
         return matching[0]
@@ -80,6 +84,17 @@ def list_runs(connection: DuckDBPyConnection) -> list[Run]:
         "from dim_runs order by started_at desc, run_id desc"
     ).fetchall()
     return [Run(*row) for row in rows]
+
+
+def _distance(run: Run, other: Run | None) -> int:
+    """How many of dataset, edition and split two runs do not share, the weightiest first."""
+    if other is None:
+        return 0
+    if run.dataset != other.dataset:
+        return 3
+    if run.edition != other.edition:
+        return 2
+    return int(run.split != other.split)
 
 
 def _near(text: str, runs: list[Run]) -> str:

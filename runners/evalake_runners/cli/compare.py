@@ -176,19 +176,28 @@ def _resolve_both(
     from evalake_warehouse.errors import ConfigError, EvalakeError, Problem
     from evalake_warehouse.runs import resolve_run
 
-    found: list[Run | Baseline] = []
     problems: list[Problem] = []
-    for side, text in (("BASELINE", baseline), ("CANDIDATE", candidate)):
-        try:
-            if side == "BASELINE" and is_baseline_file(text):
-                found.append(load_baseline(Path(text)))
-            else:
-                found.append(resolve_run(connection, text, dataset=dataset, split=split))
-        except EvalakeError as error:
-            problems += [Problem(side, str(problem)) for problem in error.problems]
-    if problems:
+    frozen: Baseline | None = None
+    against: Run | None = None
+    run: Run | None = None
+    try:
+        if is_baseline_file(baseline):
+            frozen = load_baseline(Path(baseline))
+            against = frozen.run
+    except EvalakeError as error:
+        problems += [Problem("BASELINE", str(problem)) for problem in error.problems]
+    try:
+        run = resolve_run(connection, candidate, dataset=dataset, split=split, like=against)
+    except EvalakeError as error:
+        problems += [Problem("CANDIDATE", str(problem)) for problem in error.problems]
+    try:
+        if not is_baseline_file(baseline):
+            against = resolve_run(connection, baseline, dataset=dataset, split=split, like=run)
+    except EvalakeError as error:
+        problems.insert(0, Problem("BASELINE", str(error)))
+    if problems or against is None or run is None:
         raise ConfigError(problems, hint="evalake runs list")
-    return found[0], found[1]  # type: ignore[return-value] # the candidate is never a file
+    return frozen or against, run
 
 
 def _shown(result: Comparison) -> list[dict[str, Any]]:
