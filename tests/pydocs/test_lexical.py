@@ -34,6 +34,7 @@ def test_a_function_is_found_by_the_words_of_its_docstring(
     assert best.score is not None
     assert report.n_chunks == report.counts["fts_rows"] > 0
     assert report.n_vectors == 0
+    assert report.device == "cpu"
 
 
 def test_hits_come_best_first_and_no_more_than_asked(

@@ -150,7 +150,7 @@ class PydocsSystem:
             n_chunks=counts["chunks"],
             n_vectors=counts["vectors"],
             counts={**counts, "warnings": built.n_warnings},
-            device=built.device or "cpu",
+            device=built.device or self._device_if_untold(),
         )
 
     def open(self, corpus: CorpusView, index_dir: Path) -> Searcher:
@@ -177,6 +177,10 @@ class PydocsSystem:
             depth=self.depth,
             offline=offline,
         )
+
+    def _device_if_untold(self) -> str | None:
+        """Without a model, full-text search runs on the CPU; a model elsewhere keeps its own."""
+        return None if self.models else "cpu"
 
     def _database(self, workspace: Workspace) -> Path:
         return served_database(workspace) if self.is_served else workspace.database
