@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from evalake_warehouse.build.freshness import Changes, RunState, WarehouseState
-from evalake_warehouse.lake.reader import LakeListing, quoted, relation_sql
+from evalake_warehouse.lake.reader import LakeListing, quoted, relation_sql, sql_literal
 from evalake_warehouse.lake.schemas import TABLES
 
 if TYPE_CHECKING:
@@ -107,9 +107,10 @@ def _families(connection: DuckDBPyConnection, run_ids: set[str]) -> list[str]:
 def _create_keys(
     connection: DuckDBPyConnection, table: str, column: str, keys: Iterable[str]
 ) -> None:
+    # Literals, because DuckDB imports pandas, where it is installed, to bind a parameter.
+    listed = ", ".join(sql_literal(key) for key in keys)
     connection.execute(
-        f"create table build.{table} as select unnest(cast(? as varchar[])) as {column}",
-        [list(keys)],
+        f"create table build.{table} as select unnest(cast([{listed}] as varchar[])) as {column}"
     )
 
 
@@ -122,32 +123,23 @@ def _drop_views(connection: DuckDBPyConnection) -> None:
 
 
 def _write_state(connection: DuckDBPyConnection, changes: Changes) -> None:
-    connection.execute(
-        f"create or replace table {_STATE_TABLE} (run_id varchar, dataset varchar, "
-        "edition varchar, files_hash varchar, input_hash varchar)"
-    )
-    rows = [
-        [state.run_id, state.dataset, state.edition, state.files_hash, state.input_hash]
-        for state in changes.states
-    ]
-    if rows:
-        import pyarrow as pa
+    import pyarrow as pa
 
-        columns = ["run_id", "dataset", "edition", "files_hash", "input_hash"]
-        states = pa.table(dict(zip(columns, zip(*rows, strict=True), strict=True)))
-        connection.register("states", states)
-        connection.execute(f"insert into {_STATE_TABLE} select * from states")
-        connection.unregister("states")
+    names = ("run_id", "dataset", "edition", "files_hash", "input_hash")
+    states = pa.table(
+        {
+            name: pa.array([getattr(state, name) for state in changes.states], pa.string())
+            for name in names
+        }
+    )
+    connection.register("states", states)
+    connection.execute(f"create or replace table {_STATE_TABLE} as select * from states")
+    connection.unregister("states")
 
 
 def _write_meta(connection: DuckDBPyConnection, changes: Changes, meta: Mapping[str, Any]) -> None:
-    connection.execute(
-        f"create table if not exists {_META_TABLE} (build_id varchar, built_at timestamp, "
-        "scenario varchar, vars_json varchar, relevance_rules varchar, scorer varchar, "
-        "evalake_version varchar, dbt_version varchar, duckdb_version varchar, "
-        "n_runs bigint, n_changed_runs bigint, n_skipped_files bigint, "
-        "datasets_hash varchar, code_hash varchar)"
-    )
+    import pyarrow as pa
+
     row = {
         **meta,
         "built_at": datetime.now(UTC).replace(tzinfo=None),
@@ -156,9 +148,16 @@ def _write_meta(connection: DuckDBPyConnection, changes: Changes, meta: Mapping[
         "datasets_hash": changes.datasets_hash,
         "code_hash": changes.code_hash,
     }
-    names = ", ".join(row)
-    marks = ", ".join("?" for _ in row)
-    connection.execute(f"insert into {_META_TABLE} ({names}) values ({marks})", list(row.values()))
+    connection.execute(
+        f"create table if not exists {_META_TABLE} (build_id varchar, built_at timestamp, "
+        "scenario varchar, vars_json varchar, relevance_rules varchar, scorer varchar, "
+        "evalake_version varchar, dbt_version varchar, duckdb_version varchar, "
+        "n_runs bigint, n_changed_runs bigint, n_skipped_files bigint, "
+        "datasets_hash varchar, code_hash varchar)"
+    )
+    connection.register("meta", pa.Table.from_pylist([row]))
+    connection.execute(f"insert into {_META_TABLE} by name select * from meta")
+    connection.unregister("meta")
 
 
 def _scalar(connection: DuckDBPyConnection, sql: str) -> int:
