@@ -1,6 +1,6 @@
 -- Grain: one row per dataset, edition, task and label: what a run can be broken out by.
--- A label with over 100 values is an identifier, not a slice, and is left out; so is a stratum that
--- only repeats another label.
+-- A label with over 100 values is an identifier, not a slice, and is left out; so are strata that only
+-- repeat another label of the dataset.
 
 with tasks as (
     select * from {{ ref('dim_tasks') }}
@@ -12,10 +12,7 @@ named as (
         edition,
         task_id,
         unnest(['kind', 'repo', 'library', 'qa_type', 'qa_subtype', 'stratum']) as dimension,
-        unnest([
-            kind, repo, library, qa_type, qa_subtype,
-            if(stratum in (kind, repo, library, qa_type, qa_subtype), null, stratum)
-        ]) as dimension_value
+        unnest([kind, repo, library, qa_type, qa_subtype, stratum]) as dimension_value
     from tasks
 ),
 
@@ -42,6 +39,21 @@ labels as (
     where dimension not in ('kind', 'repo', 'library', 'qa_type', 'qa_subtype', 'stratum')
 ),
 
+repeated_strata as (
+    select
+        dataset,
+        edition,
+        'stratum' as dimension
+    from tasks
+    group by dataset, edition
+    having
+        bool_and(stratum is not distinct from kind)
+        or bool_and(stratum is not distinct from repo)
+        or bool_and(stratum is not distinct from library)
+        or bool_and(stratum is not distinct from qa_type)
+        or bool_and(stratum is not distinct from qa_subtype)
+),
+
 counted as (
     select
         dataset,
@@ -58,4 +70,8 @@ inner join counted
     on labels.dataset = counted.dataset
     and labels.edition = counted.edition
     and labels.dimension = counted.dimension
+anti join repeated_strata
+    on labels.dataset = repeated_strata.dataset
+    and labels.edition = repeated_strata.edition
+    and labels.dimension = repeated_strata.dimension
 where labels.dimension_value is not null
