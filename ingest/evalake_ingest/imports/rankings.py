@@ -148,7 +148,7 @@ def _write(
                 {
                     **scope, "rank": rank, "item_id": hit.item_id, "score": hit.score,
                     "raw_path": hit.path, "path": hit.path,
-                    "path_status": None if hit.path is None else "ok",
+                    "path_status": None if hit.path is None else "resolved",
                     "start_line": hit.start_line, "end_line": hit.end_line,
                     "qualified_name": hit.qualified_name, "doc_id": hit.doc_id,
                     "title": hit.title, "text_sha256": digest,
