@@ -316,7 +316,6 @@ class FixtureWarehouse:
             }
         )
         self._index_event(run)
-        ranks: list[int | None] = []
         for number in range(run.n_tasks):
             task_id = _task_id(number)
             failed = number < run.n_error or not run.scored
@@ -326,7 +325,8 @@ class FixtureWarehouse:
                 if rng.random() < chance / (1 + 0.55 * (place - 1)):
                     rank = place
                     break
-            ranks.append(None if failed else rank)
+            if number % 20 == 19:  # a task that none but chance solves
+                rank = 4 if run.arm.role == "control" else None
             status = "error" if failed else "ok"
             seconds = run.arm.latency_s * float(rng.lognormal(0, 0.45))
             self._lake(
@@ -383,7 +383,9 @@ class FixtureWarehouse:
         task_id = _task_id(number)
         repo = ("httpx", "click", "rich", "jinja2")[number % 4]
         for place in range(1, 11):
-            relevant = place == rank
+            # The same function in a second chunk: it matches, and earns nothing more.
+            repeated = rank is not None and place == rank + 2
+            relevant = place == rank or repeated
             name = f"function_{number}" if relevant else f"helper_{rng.integers(0, 400)}"
             path = f"{repo}/core.py" if relevant else f"{repo}/mod_{rng.integers(0, 30)}.py"
             start = 10 * number + 1 if relevant else int(rng.integers(1, 900))
@@ -409,7 +411,7 @@ class FixtureWarehouse:
                     "relevant": relevant,
                     "grade": 1 if relevant else None,
                     "gold_id": gold_id,
-                    "credited": relevant,
+                    "credited": place == rank,
                     "relation": "symbol" if relevant else None,
                     "level": "symbol",
                     "path_status": "ok",

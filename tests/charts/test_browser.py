@@ -100,8 +100,13 @@ def test_all_failed_leaves_out_what_any_arm_but_a_control_found(
         "select distinct task_id from fct_task_metrics join dim_runs using (run_id) "
         "where metric = 'recall@5' and value > 0 and role <> 'control'"
     )
+    by_chance = demo.marts.rows(
+        "select task_id from fct_task_metrics join dim_runs using (run_id) "
+        "where metric = 'recall@5' and value > 0 and role = 'control'"
+    )
     missed = set(range(40)) - {int(row["task_id"][5:]) for row in found}
     assert shown_tasks(opened) == missed
+    assert missed & {int(row["task_id"][5:]) for row in by_chance}
 
 
 def test_question_type_repository_and_words_narrow_the_list(opened: Page) -> None:
@@ -122,7 +127,7 @@ def test_a_task_shows_query_gold_and_both_arms_with_the_match_named(
 ) -> None:
     row = demo.marts.rows(
         "select task_id, rank from fct_hits join dim_runs using (run_id) "
-        "where relevant and arm_label = 'bm25' order by task_id limit 1"
+        "where credited and rank <= 8 and arm_label = 'bm25' order by task_id limit 1"
     )[0]
     number = int(row["task_id"][5:])
     opened.run(f"document.querySelector('.tasks [data-task=\"{number}\"]').click()")
@@ -139,7 +144,10 @@ def test_a_task_shows_query_gold_and_both_arms_with_the_match_named(
         "return [...document.querySelectorAll('.arm-hits:first-child .match')].map(m => "
         "[Number(m.querySelector('.r').textContent), m.querySelector('.chip').textContent])"
     )
-    assert chips == [[row["rank"], "match: symbol"]]
+    assert chips == [
+        [row["rank"], "match: symbol"],
+        [row["rank"] + 2, "match: symbol, no credit"],
+    ]
 
 
 def test_the_list_is_walked_with_the_keyboard(opened: Page) -> None:

@@ -170,7 +170,13 @@ def test_search_and_index_times_never_share_a_scale(demo: Selection) -> None:
 
 
 def test_the_pareto_front_is_every_arm_that_none_beats_on_both_counts() -> None:
-    arms = [("fast", 0.2, 1), ("best", 0.9, 9), ("beaten", 0.2, 2), ("twin", 0.9, 9)]
+    arms = [
+        ("fast", 0.2, 1),
+        ("best", 0.9, 9),
+        ("beaten", 0.2, 2),
+        ("twin", 0.9, 9),
+        ("same time", 0.5, 9),
+    ]
     rows = [{"run_id": name, "mean": mean, "seconds": s} for name, mean, s in arms]
     assert pareto_front(rows) == {"fast", "best", "twin"}
 

@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -137,13 +138,16 @@ def test_the_explorer_has_every_task_with_gold_scores_and_hits(
         }
     ]
     stored = demo.marts.rows(
-        "select run_id, rank, relation from fct_hits where task_id = 'task-0000' and relevant"
+        "select run_id, list(rank order by rank) as ranks, count(*) filter (where credited) as n "
+        "from fct_hits where task_id = 'task-0000' and relevant group by run_id"
     )
+    assert stored
     places = {run.run_id: str(number) for number, run in enumerate(demo.runs)}
     for row in stored:
         hits = data["hits"]["0"][places[row["run_id"]]]
-        matches = [(hit[0], hit[4]) for hit in hits if hit[4]]
-        assert matches == [(row["rank"], "symbol")]
+        matches = [hit for hit in hits if hit[4] == "symbol"]
+        assert [hit[0] for hit in matches] == row["ranks"]
+        assert sum(hit[6] for hit in matches) == row["n"] == 1
     labels = [arm["label"] for arm in data["arms"]]
     assert labels[data["baseline"]] == "bm25"
     assert labels[data["candidate"]] == leaderboard(demo)[0]["arm"]
@@ -277,6 +281,17 @@ def test_a_run_that_never_ran_is_neither_ranked_nor_scored(tmp_path: Path) -> No
     assert rows[-1]["mean"] is None
     assert rows[-1]["n_failed"] == 6
     assert shown[-1]["recall@5 [95 % interval]"] == "not scored"
+
+
+def test_an_arm_that_scored_0_stands_before_one_without_a_score(tmp_path: Path) -> None:
+    runs = demo_runs((replace(ARMS[1], label="a"), replace(ARMS[1], label="b", skill=0)), n_tasks=6)
+    runs[0].scored = False
+    with open_marts(build_project(tmp_path, runs)) as marts:
+        rows = leaderboard(panels(marts)[0])
+    assert [(row["arm"], row["mean"], row["rank"]) for row in rows] == [
+        ("b", 0, 1),
+        ("a", None, None),
+    ]
 
 
 def test_a_report_where_nothing_was_scored_is_still_written(tmp_path: Path) -> None:
