@@ -250,6 +250,22 @@ def test_jsonl_answers_keep_status_time_cost_and_text(project: Project, tmp_path
     assert [row["text"] for row in read(project, "texts")] == ["words"]
 
 
+def test_an_answered_path_is_checked_against_the_corpus(project: Project, tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.py").write_text("x = 1\n")
+    row = {"task_id": "1", "query": "q", "gold": [{"path": "a.py"}]}
+    files = JsonlFiles(jsonl(tmp_path / "t.jsonl", row), corpus=tmp_path / "src")
+    edition = ingest(project, load_dataset(files, "d"), check=None).edition
+    found = [{"path": path} for path in ("./a.py", "b.py", "../a.py")]
+    answers = jsonl(tmp_path / "r.jsonl", {"task_id": "1", "hits": found})
+    write_ranking(project, "d", edition, load_answers(answers, "mine"))
+    hits = [(row["raw_path"], row["path"], row["path_status"]) for row in read(project, "hits")]
+    assert hits == [
+        ("./a.py", "a.py", "resolved"), ("b.py", None, "unresolved"),
+        ("../a.py", None, "unresolved"),
+    ]  # fmt: skip
+
+
 def test_two_answers_to_one_task_are_refused(tmp_path: Path) -> None:
     file = jsonl(tmp_path / "r.jsonl", {"task_id": "1"}, {"task_id": "1", "hits": [{"score": 1.0}]})
     with pytest.raises(DatasetError) as raised:

@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 import pyarrow.parquet as pq
 
+from evalake_ingest.corpora.paths import clean_path
+from evalake_ingest.corpora.store import open_corpus
 from evalake_ingest.pipeline import find_lake_file
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.identity import canonical_json, content_hash, new_run_id, sha256_text
@@ -89,7 +91,8 @@ def write_ranking(project: Project, dataset: str, edition: str, ranking: Ranking
     Raises:
         UsageError: the ranking answers none of the edition's tasks.
     """
-    task_ids = _task_ids(project, dataset, edition)
+    corpora = _task_corpora(project, dataset, edition)
+    task_ids = sorted(corpora)
     answered = [task_id for task_id in task_ids if task_id in ranking.answers]
     unknown = tuple(sorted(ranking.answers.keys() - set(task_ids)))
     if not answered:
@@ -106,7 +109,7 @@ def write_ranking(project: Project, dataset: str, edition: str, ranking: Ranking
     if known is None:
         now = datetime.now(UTC).replace(tzinfo=None)
         _write(
-            project, dataset=dataset, edition=edition, ranking=ranking, task_ids=task_ids,
+            project, dataset=dataset, edition=edition, ranking=ranking, corpora=corpora,
             run_id=run_id, arm_hash=arm_hash, depth=depth, now=now,
         )  # fmt: skip
     return ImportedRun(
@@ -122,9 +125,11 @@ def write_ranking(project: Project, dataset: str, edition: str, ranking: Ranking
 
 
 def _write(
-    project: Project, *, dataset: str, edition: str, ranking: Ranking, task_ids: Sequence[str],
+    project: Project, *, dataset: str, edition: str, ranking: Ranking, corpora: Mapping[str, str],
     run_id: str, arm_hash: str, depth: int, now: datetime,
 ) -> None:  # fmt: skip
+    paths = _Paths(project)
+    task_ids = sorted(corpora)
     attempts: list[Row] = []
     hits: list[Row] = []
     timings: list[Row] = []
@@ -147,8 +152,7 @@ def _write(
             hits.append(
                 {
                     **scope, "rank": rank, "item_id": hit.item_id, "score": hit.score,
-                    "raw_path": hit.path, "path": hit.path,
-                    "path_status": None if hit.path is None else "resolved",
+                    "raw_path": hit.path, **paths.resolve(corpora[task_id], hit.path),
                     "start_line": hit.start_line, "end_line": hit.end_line,
                     "qualified_name": hit.qualified_name, "doc_id": hit.doc_id,
                     "title": hit.title, "text_sha256": digest,
@@ -235,11 +239,39 @@ def _arm_hash(ranking: Ranking, depth: int) -> str:
     )  # fmt: skip
 
 
-def _task_ids(project: Project, dataset: str, edition: str) -> list[str]:
+@dataclass
+class _Paths:
+    """Which answered paths are files of their task's corpus."""
+
+    project: Project
+    known: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    def resolve(self, corpus_id: str, raw: str | None) -> Row:
+        """Columns `path` and `path_status` of a hit; a corpus not at hand is taken at its word."""
+        if raw is None:
+            return {"path": None, "path_status": None}
+        if corpus_id not in self.known:
+            self.known[corpus_id] = frozenset(_paths(self.project, corpus_id))
+        path = clean_path(raw)
+        if path is not None and path in (self.known[corpus_id] or {path}):
+            return {"path": path, "path_status": "resolved"}
+        return {"path": None, "path_status": "unresolved"}
+
+
+def _paths(project: Project, corpus_id: str) -> tuple[str, ...]:
+    try:
+        return open_corpus(project, corpus_id).paths
+    except UsageError:
+        return ()
+
+
+def _task_corpora(project: Project, dataset: str, edition: str) -> dict[str, str]:
+    """Corpus id of every task."""
     file = find_lake_file(project.lake, "tasks", dataset, edition)
     if file is None:
         raise UsageError(f"no edition {edition} of {dataset} in the lake", where=str(project.lake))
-    return sorted(pq.ParquetFile(file).read(columns=["task_id"]).column("task_id").to_pylist())
+    rows = pq.ParquetFile(file).read(columns=["task_id", "corpus_id"]).to_pylist()
+    return {row["task_id"]: row["corpus_id"] for row in rows}
 
 
 def _known_run(project: Project, dataset: str, edition: str, arm_hash: str) -> str | None:
