@@ -1,5 +1,5 @@
--- Grain: one row per pair, slice and metric: what was measured of that pair alone, for every pair ever
--- made. A pair is measured anew when one of its runs changed.
+-- Grain: one row per pair, slice and metric: what was measured of that pair alone, for every pair
+-- ever made. A pair is measured anew when one of its runs changed.
 
 {{ config(materialized='incremental', incremental_strategy='replace_pairs') }}
 

@@ -31,13 +31,33 @@ labels as (
 )
 
 select
-    paired.*,
+    paired.dataset,
+    paired.edition,
+    paired.baseline_run_id,
+    paired.candidate_run_id,
+    paired.metric,
+    paired.task_id,
+    paired.task_seed,
+    paired.stratum_seed,
+    paired.baseline_value,
+    paired.candidate_value,
+    paired.difference,
     cast(null as varchar) as dimension,
     cast(null as varchar) as dimension_value
 from paired
 union all
 select
-    paired.*,
+    paired.dataset,
+    paired.edition,
+    paired.baseline_run_id,
+    paired.candidate_run_id,
+    paired.metric,
+    paired.task_id,
+    paired.task_seed,
+    paired.stratum_seed,
+    paired.baseline_value,
+    paired.candidate_value,
+    paired.difference,
     labels.dimension,
     labels.dimension_value
 from paired

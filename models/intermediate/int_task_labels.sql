@@ -1,6 +1,6 @@
 -- Grain: one row per dataset, edition, task and label: what a run can be broken out by.
--- A label with over 100 values is an identifier, not a slice, and is left out; so are strata that only
--- repeat another label of the dataset.
+-- A label with over 100 values is an identifier, not a slice, and is left out; so are strata that
+-- only repeat another label of the dataset.
 
 with tasks as (
     select * from {{ ref('dim_tasks') }}

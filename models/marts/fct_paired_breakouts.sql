@@ -25,7 +25,7 @@ select
     baseline_run_id,
     candidate_run_id,
     dimension,
-    dimension_value as value,
+    dimension_value as value,  -- noqa: RF04
     metric,
     n_pairs,
     baseline_mean,

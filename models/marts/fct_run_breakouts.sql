@@ -1,5 +1,7 @@
 -- Grain: one row per run, label, value of the label and metric, at the primary level.
 
+{% set confidence = var('confidence') %}
+
 {{ config(materialized='incremental', incremental_strategy='replace_runs') }}
 
 with task_metrics as (
@@ -48,7 +50,7 @@ averaged as (
 select
     averaged.run_id,
     averaged.dimension,
-    averaged.dimension_value as value,
+    averaged.dimension_value as value,  -- noqa: RF04
     averaged.metric,
     averaged.level,
     averaged.n_tasks,
@@ -56,11 +58,15 @@ select
     averaged.mean,
     intervals.ci_low,
     intervals.ci_high,
-    case when definitions.is_binary then
-        {{ stat_wilson_bound('averaged.mean', 'averaged.n_scored', 'low', var('confidence')) }}
+    case
+        when definitions.is_binary
+            then
+                {{ stat_wilson_bound('averaged.mean', 'averaged.n_scored', 'low', confidence) }}
     end as wilson_low,
-    case when definitions.is_binary then
-        {{ stat_wilson_bound('averaged.mean', 'averaged.n_scored', 'high', var('confidence')) }}
+    case
+        when definitions.is_binary
+            then
+                {{ stat_wilson_bound('averaged.mean', 'averaged.n_scored', 'high', confidence) }}
     end as wilson_high,
     {{ stat_interval_note('averaged.n_scored', 'intervals.ci_low', 'intervals.ci_high') }}
         as interval_note

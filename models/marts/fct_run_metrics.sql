@@ -86,11 +86,15 @@ select
     averaged.mean_strict,
     intervals.ci_low,
     intervals.ci_high,
-    case when definitions.is_binary then
-        {{ stat_wilson_bound('averaged.mean', 'averaged.n_scored', 'low', var('confidence')) }}
+    case
+        when definitions.is_binary
+            then
+                {{ stat_wilson_bound('averaged.mean', 'averaged.n_scored', 'low', var('confidence')) }}
     end as wilson_low,
-    case when definitions.is_binary then
-        {{ stat_wilson_bound('averaged.mean', 'averaged.n_scored', 'high', var('confidence')) }}
+    case
+        when definitions.is_binary
+            then
+                {{ stat_wilson_bound('averaged.mean', 'averaged.n_scored', 'high', var('confidence')) }}
     end as wilson_high,
     intervals.cluster_low,
     intervals.cluster_high,

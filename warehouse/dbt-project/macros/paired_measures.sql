@@ -14,7 +14,7 @@
 -#}
 {% macro paired_measures(pairs, differences, task_metrics, intervals, definitions) -%}
     {%- set confidence = var('confidence') -%}
-    {%- set z = '(' ~ stat_normal_quantile((1 + confidence) / 2) ~ ')' -%}
+    {%- set z = '(' ~ stat_normal_quantile((1 + confidence | float) / 2) ~ ')' -%}
     with paired_runs as (
         select baseline_run_id as run_id from {{ pairs }}
         union

@@ -9,7 +9,7 @@
     Source: Connor, Biometrics 43 (1987).
 -#}
 {% macro stat_minimum_detectable_effect(is_binary, n_discordant, sd, n, confidence) -%}
-    {%- set z = '(' ~ stat_normal_quantile((1 + confidence) / 2) ~ ')' -%}
+    {%- set z = '(' ~ stat_normal_quantile((1 + confidence | float) / 2) ~ ')' -%}
     {%- set z80 = 0.8416212335729143 -%}
     case
         when {{ n }} < 2 or {{ sd }} = 0 then null

@@ -5,7 +5,7 @@
     Source: Wilson, JASA 22 (1927).
 -#}
 {% macro stat_wilson_bound(share, n, side, confidence) -%}
-    {%- set z = '(' ~ stat_normal_quantile((1 + confidence) / 2) ~ ')' -%}
+    {%- set z = '(' ~ stat_normal_quantile((1 + confidence | float) / 2) ~ ')' -%}
     {%- set half -%}
         {{ z }} * sqrt({{ share }} * (1 - {{ share }}) / {{ n }} + {{ z }} * {{ z }} / (4 * {{ n }} ** 2))
     {%- endset -%}
