@@ -163,6 +163,28 @@ def test_the_list_is_walked_with_the_keyboard(opened: Page) -> None:
     assert opened.run("return document.activeElement.name") == "text"
 
 
+def test_a_chosen_task_has_an_address_that_opens_it_again(opened: Page, report: Path) -> None:
+    opened.run("document.querySelector('.tasks [data-task=\"17\"]').click()")
+    address = opened.run("return location.href")
+    assert address == f"{report.as_uri()}#p0-tasks=task-0017"
+    opened.open("about:blank")
+    opened.open(address)
+    opened.wait("document.querySelector('.tasks [aria-current]')")
+    current = opened.run("return document.querySelector('.tasks [aria-current]').dataset.task")
+    assert current == "17"
+
+
+def test_on_a_phone_a_task_opens_below_and_leads_back_to_the_list(opened: Page) -> None:
+    opened.size(375, 700)
+    opened.run("document.querySelector('.tasks [data-task=\"9\"]').click()")
+    top = opened.run("return document.querySelector('.detail').getBoundingClientRect().top")
+    assert 0 <= top < 200
+    opened.run("document.querySelector('.back').click()")
+    assert opened.run("return document.activeElement.dataset.task") == "9"
+    box = opened.run("return document.querySelector('.tasks').getBoundingClientRect().top")
+    assert 0 <= box < 700
+
+
 def test_everything_that_reacts_can_be_reached_with_the_keyboard(opened: Page) -> None:
     stray = opened.run(
         "return [...document.querySelectorAll('button, a, input, select, summary, .scroll')]"

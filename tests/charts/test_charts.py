@@ -338,3 +338,16 @@ def test_a_place_that_cannot_be_written_is_named(demo: Selection, tmp_path: Path
         save(charts.forest(demo), tmp_path / "file" / "forest.svg")
     with pytest.raises(UsageError, match="no chart format 'gif'"):
         save(charts.forest(demo), tmp_path / "forest.gif")
+
+
+def test_a_read_only_folder_is_named_and_nothing_is_left(
+    demo: Selection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: Path, data: bytes) -> int:
+        # Root may write anywhere, so the refusal is made here.
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "write_bytes", refuse)
+    with pytest.raises(UsageError, match=r"forest\.json: cannot be written: Permission denied"):
+        save(charts.forest(demo), tmp_path / "forest.json")
+    assert list(tmp_path.iterdir()) == []

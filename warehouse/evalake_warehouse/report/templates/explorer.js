@@ -85,7 +85,6 @@
     }
     side.append(list, keys);
     const detail = make("div", "detail");
-    detail.setAttribute("aria-live", "polite");
     split.append(side, detail);
     app.append(filters, count, split);
     app.hidden = false;
@@ -128,9 +127,24 @@
         else button.removeAttribute("aria-current");
       }
       show();
+      if (byHand) remember(number);
       if (byHand && getComputedStyle(split).gridTemplateColumns.split(" ").length === 1) {
         detail.scrollIntoView({ block: "start" });
       }
+    }
+
+    // A task has an address of its own, so that a finding can be passed on.
+    const prefix = `#${section.id}=`;
+    function remember(number) {
+      try {
+        history.replaceState(null, "", prefix + encodeURIComponent(data.tasks[number].id));
+      } catch { /* a page inside a frame may not */ }
+    }
+    function addressed() {
+      if (!location.hash.startsWith(prefix)) return null;
+      const id = decodeURIComponent(location.hash.slice(prefix.length));
+      const number = data.tasks.findIndex((task) => task.id === id);
+      return number < 0 ? null : number;
     }
 
     function hitList(arm, number) {
@@ -179,7 +193,14 @@
         return;
       }
       const task = data.tasks[state.task];
-      detail.append(make("h3", "", task.query));
+      const back = make("button", "back", "Back to the list");
+      back.type = "button";
+      back.addEventListener("click", () => {
+        list.scrollIntoView({ block: "center" });
+        const current = list.querySelector("[aria-current]");
+        if (current) current.focus({ preventScroll: true });
+      });
+      detail.append(back, make("h3", "", task.query));
       const facts = make("div", "facts");
       for (const [name, value] of [["task", task.id], ["kind", task.kind], ["type", task.qa_type], ["repository", task.repo], ["library", task.library]]) {
         if (value) facts.append(make("span", "", `${name} ${value}`));
@@ -219,6 +240,7 @@
         event.preventDefault();
         next.focus();
         choose(Number(next.dataset.task), false);
+        remember(state.task);
       }
     });
     document.addEventListener("keydown", (event) => {
@@ -229,7 +251,13 @@
         search.focus();
       }
     });
+    state.task = addressed();
     draw();
+    if (addressed() !== null) {
+      section.scrollIntoView();
+      const current = list.querySelector("[aria-current]");
+      if (current) list.scrollTop = current.offsetTop - list.offsetTop - 40;
+    }
   }
 
   function theme() {
