@@ -7,7 +7,8 @@
 {% macro measured_pairs() -%}
     {%- set known = none -%}
     {%- if execute -%}
-        {%- set known = adapter.get_relation(target.database, target.schema, 'int_pair_measures') -%}
+        {%- set place = {'database': target.database, 'schema': target.schema} -%}
+        {%- set known = adapter.get_relation(identifier='int_pair_measures', **place) -%}
     {%- endif -%}
     {%- if known -%}
     select distinct baseline_run_id, candidate_run_id from {{ known }}

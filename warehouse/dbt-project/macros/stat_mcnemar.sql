@@ -18,15 +18,15 @@
     {%- set at -%}
         {{ _stat_fair_coin_pmf('least(' ~ b ~ ', ' ~ c ~ ')', b ~ ' + ' ~ c) }}
     {%- endset -%}
+    {%- if mid_p -%}
     case
         when {{ b }} + {{ c }} = 0 then 1.0
-        {%- if mid_p %}
         when {{ b }} = {{ c }} then 1 - {{ at }} / 2
         else 2 * {{ tail }} - {{ at }}
-        {%- else %}
-        else least(1.0, 2 * {{ tail }})
-        {%- endif %}
     end
+    {%- else -%}
+    case when {{ b }} + {{ c }} = 0 then 1.0 else least(1.0, 2 * {{ tail }}) end
+    {%- endif -%}
 {%- endmacro %}
 
 

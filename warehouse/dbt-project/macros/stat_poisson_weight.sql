@@ -4,9 +4,8 @@
     this states in SQL what those are, and a test holds the two to the same bits.
 -#}
 {% macro stat_poisson_weight(task_seed, resample, seed) -%}
-    {%- set draw_key -%}
-        {{ stat_mix32('xor(' ~ stat_mix32(stat_mix32(seed)) ~ ', cast(' ~ resample ~ ' as ubigint))') }}
-    {%- endset -%}
+    {%- set draw = 'cast(' ~ resample ~ ' as ubigint)' -%}
+    {%- set draw_key = stat_mix32('xor(' ~ stat_mix32(stat_mix32(seed)) ~ ', ' ~ draw ~ ')') -%}
     {%- set low = 'cast(' ~ task_seed ~ ' & 4294967295 as ubigint)' -%}
     {%- set high = 'cast(' ~ task_seed ~ ' >> 32 as ubigint)' -%}
     {%- set low_word = stat_mix32('xor(' ~ draw_key ~ ', ' ~ low ~ ')') -%}

@@ -11,9 +11,9 @@
     {%- endset -%}
     {%- set middle = share ~ ' + ' ~ z ~ ' * ' ~ z ~ ' / (2 * ' ~ n ~ ')' -%}
     {%- set scale = '(1 + ' ~ z ~ ' * ' ~ z ~ ' / ' ~ n ~ ')' -%}
-    case when {{ n }} > 0 then
-        {%- if side == 'low' %} greatest(0.0, ({{ middle }} - {{ half }}) / {{ scale }})
-        {%- else %} least(1.0, ({{ middle }} + {{ half }}) / {{ scale }})
-        {%- endif %}
-    end
+    {%- if side == 'low' -%}
+    case when {{ n }} > 0 then greatest(0.0, ({{ middle }} - {{ half }}) / {{ scale }}) end
+    {%- else -%}
+    case when {{ n }} > 0 then least(1.0, ({{ middle }} + {{ half }}) / {{ scale }}) end
+    {%- endif -%}
 {%- endmacro %}
