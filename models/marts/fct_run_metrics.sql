@@ -1,5 +1,7 @@
 -- Grain: one row per run and metric.
 
+{% set confidence = var('confidence') %}
+
 {{ config(materialized='incremental', incremental_strategy='replace_runs') }}
 
 with all_task_metrics as (
@@ -89,12 +91,12 @@ select
     case
         when definitions.is_binary
             then
-                {{ stat_wilson_bound('averaged.mean', 'averaged.n_scored', 'low', var('confidence')) }}
+                {{ stat_wilson_bound('averaged.mean', 'averaged.n_scored', 'low', confidence) }}
     end as wilson_low,
     case
         when definitions.is_binary
             then
-                {{ stat_wilson_bound('averaged.mean', 'averaged.n_scored', 'high', var('confidence')) }}
+                {{ stat_wilson_bound('averaged.mean', 'averaged.n_scored', 'high', confidence) }}
     end as wilson_high,
     intervals.cluster_low,
     intervals.cluster_high,
