@@ -13,7 +13,7 @@ from evalake_warehouse.statistics.mixer import random_words
 SCORE_UNIT = 1_000_000  # scores are whole numbers of millionths
 _FINGERPRINT_STREAM = 2
 _OWN_BLOCK = 8  # series over one task set that are worth a matrix without gaps
-_MAX_SERIES = 2_048
+_MAX_CELLS = 4_000_000  # of a block's matrix, so that a block takes some 100 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def blocks(series: Series) -> Iterator[Block]:
             continue
         size = series.sizes[group[0]]
         columns = slice(series.starts[group[0]], series.starts[group[0] + 1])
-        for rows in np.array_split(group, -(-len(group) // _MAX_SERIES)):
+        for rows in _in_parts(group, size):
             places = series.starts[rows][:, None] + np.arange(size)
             yield Block(
                 rows=rows,
@@ -79,9 +79,14 @@ def blocks(series: Series) -> Iterator[Block]:
                 present=None,
             )
     if pooled:
-        left = np.concatenate(pooled)
-        for rows in np.array_split(left, -(-len(left) // _MAX_SERIES)):
+        n_tasks = len(np.unique(series.task_seeds))
+        for rows in _in_parts(np.concatenate(pooled), n_tasks):
             yield _padded(series, rows)
+
+
+def _in_parts(rows: NDArray[np.int64], n_tasks: int) -> list[NDArray[np.int64]]:
+    n_parts = -(-len(rows) * n_tasks // _MAX_CELLS)
+    return np.array_split(rows, min(n_parts, len(rows)))
 
 
 def _groups_by_task_set(series: Series) -> Iterator[NDArray[np.int64]]:
