@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.charts.fixture_marts import PROJECT_DIR, FixtureWarehouse, RunSpec, demo_runs
+from tests.charts.fixture_arms import PROJECT_DIR, RunSpec, demo_runs
+from tests.charts.fixture_marts import FixtureWarehouse
 
 from evalake_warehouse.charts import Marts, Selection, open_marts, panels
 from evalake_warehouse.project import Project

@@ -8,140 +8,28 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import numpy as np
 import pyarrow as pa
+from tests.charts.fixture_arms import (
+    DEFINITIONS,
+    ENVIRONMENT,
+    METRICS,
+    PRIMARY,
+    QA_TYPES,
+    T0,
+    VARIABLES,
+    RunSpec,
+    arm_hash,
+)
+from tests.charts.fixture_schemas import SCHEMAS
 
 from evalake_warehouse.identity import sha256_text
 from evalake_warehouse.lake.writer import write_rows
-
-T0 = datetime(2026, 3, 2, 9, 0, 0, tzinfo=UTC).replace(tzinfo=None)
-QA_TYPES = ("describe", "locate", "trace", "why")
-DEPTH = 20
-ENVIRONMENT: dict[str, Any] = {
-    "adapter_version": "1",
-    "primary_metric": "recall@5",
-    "jobs": 1,
-    "seed": 0,
-    "repeat": 0,
-    "device": "cpu",
-    "network_blocked": True,
-    "git_dirty": False,
-    "command": "evalake run demo.yaml",
-    "evalake_version": "0.1.0",
-    "packages_json": json.dumps({"duckdb": "1.5.5", "pyarrow": "21.0.0"}),
-    "host_json": json.dumps({"cpu": "8 cores", "memory_gb": 32, "os": "Linux"}),
-}
-EDITION = "e" * 12
-PROJECT_DIR = Path(__file__).resolve().parents[2]
-DEFINITIONS = PROJECT_DIR / "warehouse" / "dbt-project" / "seeds" / "metric_definitions.csv"
-VARIABLES = {
-    "confidence": 0.95,
-    "resamples": 1000,
-    "bootstrap_seed": 0,
-    "margin": 0.02,
-    "min_pairs": 10,
-    "text_threshold": 85,
-    "text_min_chars": 40,
-    "overlap_gold": 0.5,
-    "overlap_hit": 0.1,
-}
-
-
-@dataclass(frozen=True)
-class Arm:
-    label: str
-    system: str
-    config: dict[str, Any]
-    skill: float  # chance that the gold is at rank 1; further ranks decay from there
-    latency_s: float
-    role: str | None = "candidate"
-
-
-ARMS = (
-    Arm("bm25", "bm25", {"name": "bm25", "k1": 1.2}, 0.34, 0.0021, "baseline"),
-    Arm("ripgrep", "ripgrep", {"name": "ripgrep"}, 0.18, 0.148),
-    Arm("pydocs-lexical", "pydocs-mcp", {"name": "lexical", "branches": ["bm25"]}, 0.41, 0.0094),
-    Arm("pydocs-dense", "pydocs-mcp", {"name": "dense", "branches": ["dense"]}, 0.39, 0.186),
-    Arm(
-        "pydocs-hybrid",
-        "pydocs-mcp",
-        {"name": "hybrid", "branches": ["bm25", "dense"], "fusion": "rrf"},
-        0.47,
-        0.201,
-    ),
-    Arm(
-        "pydocs-hybrid-rerank",
-        "pydocs-mcp",
-        {
-            "name": "hybrid-rerank",
-            "branches": ["bm25", "dense"],
-            "fusion": "rrf",
-            "reranker": "cross-encoder",
-        },
-        0.55,
-        0.94,
-    ),
-    Arm(
-        "pydocs-hybrid-graph",
-        "pydocs-mcp",
-        {
-            "name": "hybrid-graph",
-            "branches": ["bm25", "dense"],
-            "fusion": "rrf",
-            "graph_expand": True,
-        },
-        0.49,
-        0.23,
-    ),
-    Arm("random", "random", {"name": "random"}, 0.004, 0.000031, "control"),
-)
-
-METRICS = (
-    ("success@1", "success", 1),
-    ("success@5", "success", 5),
-    ("success@10", "success", 10),
-    ("recall@5", "recall", 5),
-    ("recall@10", "recall", 10),
-    ("mrr", "rr", None),
-    ("ndcg@10", "ndcg", 10),
-)
-PRIMARY = "recall@5"
-
-
-@dataclass
-class RunSpec:
-    arm: Arm
-    dataset: str = "starter"
-    split: str = "dev"
-    sweep: str = "demo"
-    n_tasks: int = 120
-    started_at: datetime = T0
-    status: str = "ok"
-    git_sha: str = "9f3c2ab41d55"
-    n_error: int = 0
-    scored: bool = True
-    run_id: str = ""
-    edition: str = EDITION
-    seed: int = 0
-    depth: int = DEPTH
-
-
-def demo_runs(arms: tuple[Arm, ...] = ARMS, **changes: Any) -> list[RunSpec]:
-    """One run per arm, a minute apart."""
-    return [
-        RunSpec(arm, started_at=T0 + timedelta(minutes=number), seed=number, **changes)
-        for number, arm in enumerate(arms)
-    ]
-
-
-def arm_hash(arm: Arm) -> str:
-    return sha256_text(json.dumps([arm.label, arm.system, arm.config], sort_keys=True))
 
 
 class FixtureWarehouse:
@@ -252,8 +140,9 @@ class FixtureWarehouse:
                 "task_seed": number * 7919,
                 "stratum": repo,
             }
+            labels = json.dumps({"difficulty": "easy" if number % 7 else "hard"})
             self.tables["dim_tasks"].append(
-                {"dataset": dataset, **task, "n_relevant": 1, "labels_json": "{}"}
+                {"dataset": dataset, **task, "n_relevant": 1, "labels_json": labels}
             )
             self._lake("tasks", dataset, {**task, "query_variants_json": "{}", "labels_json": "{}"})
             gold_id = f"{repo}/core.py::function_{number}"
@@ -596,86 +485,3 @@ def _run_id(run: RunSpec, number: int) -> str:
         f"{run.arm.label}{run.dataset}{run.split}{run.started_at}{number}".encode()
     ).hexdigest()
     return f"0195{number:04x}-{digest[:4]}-7{digest[4:7]}-8{digest[7:10]}-{digest[10:22]}"
-
-
-_S, _I, _F, _B, _T = pa.string(), pa.int64(), pa.float64(), pa.bool_(), pa.timestamp("us")
-
-
-def _columns(kind: pa.DataType, names: str) -> dict[str, pa.DataType]:
-    return dict.fromkeys(names.split(), kind)
-
-
-SCHEMAS: dict[str, dict[str, pa.DataType]] = {
-    "dim_runs": {
-        **_columns(_S, "run_id arm_hash arm_label system system_version dataset edition split"),
-        **_columns(_I, "depth"),
-        **_columns(_S, "query_variant output sweep_id family role status"),
-        **_columns(_T, "started_at finished_at"),
-        **_columns(_S, "git_sha config_json adapter_version primary_metric device command"),
-        **_columns(_S, "evalake_version packages_json host_json"),
-        **_columns(_I, "n_tasks jobs seed repeat"),
-        **_columns(_B, "network_blocked git_dirty"),
-    },
-    "dim_tasks": {
-        **_columns(_S, "dataset edition task_id kind query repo library qa_type corpus_id"),
-        **_columns(_I, "n_relevant task_seed"),
-        **_columns(_S, "stratum labels_json"),
-    },
-    "fct_hits": {
-        **_columns(_S, "run_id task_id"),
-        **_columns(_I, "rank unit_rank"),
-        **_columns(_S, "item_id path"),
-        **_columns(_I, "start_line end_line"),
-        **_columns(_F, "score"),
-        **_columns(_B, "relevant"),
-        **_columns(_I, "grade"),
-        **_columns(_S, "gold_id"),
-        **_columns(_B, "credited"),
-        **_columns(_S, "relation level path_status qualified_name doc_id title text_sha256 branch"),
-    },
-    "fct_task_metrics": {
-        **_columns(_S, "run_id task_id metric measure"),
-        **_columns(_I, "cutoff"),
-        **_columns(_S, "level"),
-        **_columns(_F, "value"),
-        **_columns(_S, "null_reason"),
-        **_columns(_B, "truncated"),
-    },
-    "fct_run_metrics": {
-        **_columns(_S, "run_id metric level"),
-        **_columns(_I, "n_tasks n_scored"),
-        **_columns(_F, "mean mean_strict ci_low ci_high wilson_low wilson_high"),
-        **_columns(_F, "cluster_low cluster_high"),
-        **_columns(_I, "n_clusters"),
-        **_columns(_F, "chance"),
-    },
-    "fct_run_breakouts": {
-        **_columns(_S, "run_id dimension value metric"),
-        **_columns(_I, "n_scored"),
-        **_columns(_F, "mean ci_low ci_high"),
-    },
-    "fct_run_latency": {
-        **_columns(_S, "run_id phase temperature"),
-        **_columns(_I, "n"),
-        **_columns(_F, "p50_s p95_s p99_s"),
-    },
-    "fct_run_completeness": {
-        **_columns(_S, "run_id"),
-        **_columns(_I, "n_tasks n_ok n_empty n_error n_timeout n_not_attempted n_dropped"),
-        **_columns(_B, "suspect"),
-    },
-    "fct_paired_tests": {
-        **_columns(_S, "family baseline_run_id candidate_run_id metric"),
-        **_columns(_I, "n_pairs only_baseline only_candidate"),
-        **_columns(_F, "mcnemar_p mcnemar_midp mean_diff diff_low diff_high sign_flip_p"),
-        **_columns(_F, "p_holm mde"),
-        **_columns(_S, "verdict"),
-    },
-    "fct_looks": {
-        **_columns(_S, "run_id"),
-        **_columns(_T, "looked_at"),
-        **_columns(_S, "dataset split arm_hash family who why"),
-        **_columns(_B, "confirmatory"),
-        **_columns(_S, "batch"),
-    },
-}

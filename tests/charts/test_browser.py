@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.charts.browser import Page, browser, missing_reason
 from tests.charts.conftest import build_project
-from tests.charts.fixture_marts import ARMS, Arm, demo_runs
+from tests.charts.fixture_arms import ARMS, Arm, demo_runs
 from tests.charts.test_charts import HTML_LABEL
 
 from evalake_warehouse.charts import Selection, open_marts, panels, save, score_bars
@@ -51,7 +51,7 @@ def visit(tab: Page, path: Path) -> None:
 
 def choose(page: Page, name: str, value: str) -> None:
     page.run(
-        "const f = document.querySelector(`.filters [name=${arguments[0]}]`); f.value = "
+        "const f = document.querySelector(`.filters [name='${arguments[0]}']`); f.value = "
         "arguments[1]; f.dispatchEvent(new Event('input', {bubbles: true}))",
         name,
         value,
@@ -110,14 +110,19 @@ def test_all_failed_leaves_out_what_any_arm_but_a_control_found(
 
 
 def test_question_type_repository_and_words_narrow_the_list(opened: Page) -> None:
-    choose(opened, "qa_type", "trace")
+    choose(opened, "label:qa_type", "trace")
     assert shown_tasks(opened) == set(range(2, 40, 4))
-    choose(opened, "repo", "click")  # every trace task is on rich
+    choose(opened, "label:repo", "click")  # every trace task is on rich
     assert shown_tasks(opened) == set()
     assert "No task fits" in opened.run("return document.querySelector('.detail').textContent")
-    choose(opened, "repo", "")
+    choose(opened, "label:repo", "")
     choose(opened, "text", "CASE 14 closed")
     assert shown_tasks(opened) == {14}
+    choose(opened, "label:difficulty", "hard")
+    assert shown_tasks(opened) == {14}
+    choose(opened, "label:difficulty", "easy")
+    assert shown_tasks(opened) == set()
+    choose(opened, "label:difficulty", "")
     status = opened.run("return document.querySelector('.count').textContent")
     assert status == "1 of 40 tasks"
 

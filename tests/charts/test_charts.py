@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.charts.conftest import build_project
-from tests.charts.fixture_marts import ARMS, T0, Arm, RunSpec, demo_runs
+from tests.charts.fixture_arms import ARMS, T0, Arm, RunSpec, demo_runs
 
 from evalake_warehouse import charts
 from evalake_warehouse.charts import Marts, Selection, open_marts, panels

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.charts.conftest import build_project
-from tests.charts.fixture_marts import ARMS, RunSpec, demo_runs
+from tests.charts.fixture_arms import ARMS, RunSpec, demo_runs
 
 from evalake_runners.cli.main import run_cli
 from evalake_warehouse.project import Project

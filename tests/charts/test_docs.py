@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.charts.fixture_marts import PROJECT_DIR
+from tests.charts.fixture_arms import PROJECT_DIR
 
 from evalake_warehouse import charts
 from evalake_warehouse.charts.gallery import NAMES

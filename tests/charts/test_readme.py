@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.charts.conftest import build_project
-from tests.charts.fixture_marts import ARMS, PROJECT_DIR, demo_runs
+from tests.charts.fixture_arms import ARMS, PROJECT_DIR, demo_runs
 
 from evalake_warehouse.charts import Selection, open_marts, panels
 from evalake_warehouse.errors import UsageError

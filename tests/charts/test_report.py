@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from tests.charts.conftest import build_project
-from tests.charts.fixture_marts import ARMS, Arm, demo_runs
+from tests.charts.fixture_arms import ARMS, Arm, demo_runs
 from tests.charts.test_charts import HTML_LABEL
 
 from evalake_warehouse.charts import Selection, open_marts, panels
@@ -216,7 +216,7 @@ def test_html_in_labels_queries_and_texts_stays_text(hostile: Path) -> None:
 
 
 def test_html_in_markdown_is_escaped(hostile: Path, tmp_path: Path) -> None:
-    from tests.charts.fixture_marts import PROJECT_DIR
+    from tests.charts.fixture_arms import PROJECT_DIR
 
     from evalake_warehouse.project import Project
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.charts.conftest import build_project
-from tests.charts.fixture_marts import ARMS, T0, RunSpec, demo_runs
+from tests.charts.fixture_arms import ARMS, T0, RunSpec, demo_runs
 
 from evalake_warehouse.charts import Marts, Selection, open_marts, panels, select
 from evalake_warehouse.charts.pairing import paired_rows

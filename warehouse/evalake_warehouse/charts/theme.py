@@ -52,7 +52,6 @@ class Style:
 
 
 DEFAULT = Style()
-PHONE = Style(width=300, compact=True)
 
 
 def finish(

@@ -18,6 +18,7 @@ from evalake_warehouse.report.leaderboard import leaderboard
 _LIMITS = ((1200, 20), (600, 20), (300, 20), (120, 20), (0, 20), (0, 10), (0, 5), (0, 2))
 _MAX_HITS = max(hits for _, hits in _LIMITS)
 _MAX_QUERY = 6_000
+_MAX_CHOICES, _MAX_FILTERS = 60, 5
 BUDGET_BYTES = 1_900_000  # of base64 in the page, all panels together
 
 
@@ -25,10 +26,11 @@ def explorer_data(selection: Selection) -> dict[str, Any]:
     """Tasks, gold, scores and hits of a selection, with hit texts in full.
 
     Returns:
-        `arms` [{label, light, dark, control}], `baseline` and `candidate` as positions in it,
-        `metric`, `tasks` [{id, query, ..., gold, scores per arm}], `hits` {task: {arm: rows}}
-        and `texts`. A hit row is [rank, where, name, score, relation, gold id, credited, text];
-        relation and gold id are None unless it matches, `text` is a position in `texts`.
+        `arms` [{label, colour, control}], `baseline` and `candidate` as positions in it,
+        `metric`, `filters` [key, title], `tasks` [{id, query, ..., gold, scores per arm}],
+        `hits` {task: {arm: rows}} and `texts`. A hit row is [rank, where, name, score, relation,
+        gold id, credited, text]; relation and gold id are None unless it matches, `text` is a
+        position in `texts`.
     """
     arms = list(selection.runs)
     place = {run.run_id: number for number, run in enumerate(arms)}
@@ -50,6 +52,7 @@ def explorer_data(selection: Selection) -> dict[str, Any]:
         "baseline": baseline,
         "candidate": candidate,
         "metric": selection.primary_metric,
+        "filters": _filters(tasks),
         "tasks": tasks,
         "hits": hits,
         "texts": texts,
@@ -96,7 +99,7 @@ def _tasks(selection: Selection) -> list[dict[str, Any]]:
     first = selection.runs[0]
     found = selection.marts.rows(
         """
-        select task_id as id, query, kind, repo, library, qa_type
+        select task_id as id, query, kind, repo, library, qa_type, labels_json
         from dim_tasks
         where
             dataset = ? and edition = ?
@@ -110,10 +113,40 @@ def _tasks(selection: Selection) -> list[dict[str, Any]]:
     for task in found:
         if len(task["query"]) > _MAX_QUERY:
             task["query"] = task["query"][:_MAX_QUERY] + "…"
+        task["labels"] = _labels(task.pop("labels_json"))
         task["gold"] = []
         task["scores"] = [None] * len(selection.runs)
         task["missing"] = {}
     return found
+
+
+def _labels(text: str | None) -> dict[str, str]:
+    """A task's further labels, those that are plain values."""
+    try:
+        labels = json.loads(text or "{}")
+    except ValueError:
+        return {}
+    items = labels.items() if isinstance(labels, dict) else ()
+    return {key: str(value) for key, value in items if isinstance(value, str | int | float | bool)}
+
+
+def _filters(tasks: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """(key, title) of what the list can be narrowed by: labels with a few values each."""
+    titles = {
+        "qa_type": "Question type",
+        "repo": "Repository",
+        "kind": "Kind",
+        "library": "Library",
+    }
+    keys = dict.fromkeys(key for task in tasks for key in task["labels"])
+    for key in keys:
+        titles.setdefault(key, key.replace("_", " ").capitalize())
+    found = []
+    for key, title in titles.items():
+        values = {task.get(key) or task["labels"].get(key) for task in tasks} - {None}
+        if 1 < len(values) <= _MAX_CHOICES:
+            found.append((key, title))
+    return found[:_MAX_FILTERS]
 
 
 def _add_gold(

@@ -34,7 +34,7 @@
 
   function start(section, data) {
     const app = section.querySelector(".app");
-    const state = { show: "all", qa_type: "", repo: "", text: "", a: data.baseline, b: data.candidate, task: null };
+    const state = { show: "all", labels: {}, text: "", a: data.baseline, b: data.candidate, task: null };
     const controls = {};
 
     const filters = make("form", "filters");
@@ -46,7 +46,8 @@
       filters.append(box);
       controls[name] = input;
       input.addEventListener("input", () => {
-        state[name] = name === "a" || name === "b" ? Number(input.value) : input.value;
+        if (name.startsWith("label:")) state.labels[name.slice(6)] = input.value;
+        else state[name] = name === "a" || name === "b" ? Number(input.value) : input.value;
         draw();
       });
     };
@@ -60,12 +61,13 @@
       select.value = String(chosen);
       return select;
     };
-    const values = (key) => [...new Set(data.tasks.map((t) => t[key]).filter(Boolean))].sort();
+    const labelOf = (task, key) => task[key] || task.labels[key];
+    const values = (key) => [...new Set(data.tasks.map((t) => labelOf(t, key)).filter(Boolean))].sort();
     const arms = data.arms.map((arm, i) => [String(i), arm.label]);
     field("show", "Show", choice(Object.entries(SHOW).map(([k, v]) => [k, v[0]]), "all"));
-    for (const [key, label] of [["qa_type", "Question type"], ["repo", "Repository"]]) {
-      const found = values(key);
-      if (found.length > 1) field(key, label, choice([["", "any"], ...found.map((v) => [v, v])], ""));
+    for (const [key, label] of data.filters) {
+      state.labels[key] = "";
+      field(`label:${key}`, label, choice([["", "any"], ...values(key).map((v) => [v, v])], ""));
     }
     field("a", "Left arm", choice(arms, state.a));
     field("b", "Right arm", choice(arms, state.b));
@@ -91,8 +93,9 @@
 
     const matches = (task) => {
       if (!SHOW[state.show][1](task, state, data.arms)) return false;
-      if (state.qa_type && task.qa_type !== state.qa_type) return false;
-      if (state.repo && task.repo !== state.repo) return false;
+      for (const [key, wanted] of Object.entries(state.labels)) {
+        if (wanted && labelOf(task, key) !== wanted) return false;
+      }
       const words = state.text.toLowerCase().split(/\s+/).filter(Boolean);
       const hay = `${task.id} ${task.query}`.toLowerCase();
       return words.every((word) => hay.includes(word));
@@ -177,7 +180,9 @@
           const [shown, length] = data.texts[text];
           const fold = make("details");
           const label = shown.length < length ? `text, first ${shown.length.toLocaleString("en")} of ${length.toLocaleString("en")} characters` : "text";
-          fold.append(make("summary", "", label), make("pre", "", shown));
+          // Code keeps its lines; prose on one endless line is wrapped.
+          const prose = shown.split("\n").some((line) => line.length > 160);
+          fold.append(make("summary", "", label), make("pre", prose ? "prose" : "", shown));
           row.append(fold);
         }
         rows.append(row);
@@ -202,8 +207,8 @@
       });
       detail.append(back, make("h3", "", task.query));
       const facts = make("div", "facts");
-      for (const [name, value] of [["task", task.id], ["kind", task.kind], ["type", task.qa_type], ["repository", task.repo], ["library", task.library]]) {
-        if (value) facts.append(make("span", "", `${name} ${value}`));
+      for (const [name, value] of [["task", task.id], ["kind", task.kind], ["type", task.qa_type], ["repository", task.repo], ["library", task.library], ...Object.entries(task.labels)]) {
+        if (value) facts.append(make("span", "", `${name.replace(/_/g, " ")} ${value}`));
       }
       detail.append(facts);
       const gold = make("div", "gold");
