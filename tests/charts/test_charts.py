@@ -110,6 +110,17 @@ def test_the_default_title_has_dataset_split_and_n(demo: Selection) -> None:
             assert "starter, dev, n = 40 tasks" in drawn.chart.to_dict()["title"]["text"]
 
 
+def test_every_chart_of_a_score_says_what_chance_would_get(demo: Selection) -> None:
+    of_a_score = [
+        "score_bars", "method_comparison", "fusion", "reranker", "structure", "breakout_heatmap",
+        "quality_against_latency", "quality_against_index_time",
+    ]  # fmt: skip
+    for name in of_a_score:
+        chart = CHARTS[name](demo, Options())
+        drawn = {row["chance"] for row in rows_of(chart) if "chance" in row}
+        assert drawn == {0.012} or "Chance: 0.012." in str(chart.to_dict()["title"]["subtitle"])
+
+
 def test_a_title_can_be_given(demo: Selection) -> None:
     assert charts.forest(demo, title="Mine").to_dict()["title"]["text"] == "Mine"
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalake_warehouse.charts import rows
+from evalake_warehouse.charts.labels import chance_text
 from evalake_warehouse.charts.marts import ids
 from evalake_warehouse.charts.palette import CONTROL, INK, MUTED, STEP_INK, STEPS, Colour
 from evalake_warehouse.charts.scores import order_by_score, score_rows
@@ -90,7 +91,14 @@ def breakout_heatmap(
     ]
     chart = alt.layer(*layers, data=rows.data(found)).resolve_scale(color="independent")
     chart = chart.properties(width=cell * len(values), height=len(order) * style.row_height)
-    return finish(chart, selection, style, what=f"{chosen} by {dimension}", title=title)
+    return finish(
+        chart,
+        selection,
+        style,
+        what=f"{chosen} by {dimension}",
+        note=chance_text(selection.chance(chosen)),
+        title=title,
+    )
 
 
 def gold_ranks(

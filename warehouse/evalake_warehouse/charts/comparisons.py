@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalake_warehouse.charts import rows
-from evalake_warehouse.charts.labels import difference
+from evalake_warehouse.charts.labels import chance_text, difference
 from evalake_warehouse.charts.palette import MUTED, PAPER
 from evalake_warehouse.charts.scores import READING, order_by_score, score_panel, score_rows
 from evalake_warehouse.charts.selection import Selection
@@ -161,7 +161,14 @@ def before_after(
     ]
     chart = rows.frame(style, layers, found, len(order))
     what = f"{KINDS[kind].name if kind else 'Before and after'}: {chosen}"
-    return finish(chart, selection, style, what=what, note=CHANGE_READING, title=title)
+    return finish(
+        chart,
+        selection,
+        style,
+        what=what,
+        note=f"{CHANGE_READING} {chance_text(selection.chance(chosen))}",
+        title=title,
+    )
 
 
 def _variant_rows(

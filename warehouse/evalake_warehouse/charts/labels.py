@@ -81,6 +81,11 @@ def difference(mean: float | None, low: float | None, high: float | None) -> str
     return text.replace("-", MINUS)
 
 
+def chance_text(chance: float | None) -> str:
+    """`Chance: 0.018.`, or that it is not known."""
+    return "Chance: not known." if chance is None else f"Chance: {chance:.3f}."
+
+
 def p_value(p: float | None) -> str:
     """A p value as `p = 0.012`, or `p < 0.001`."""
     if p is None:

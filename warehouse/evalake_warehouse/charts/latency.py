@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalake_warehouse.charts.theme import AnyChart
 
 LATENCY_READING = "Bar or point: median (p50). Line: to the 95th percentile."
-FRONT_READING = "Dashed: Pareto front. Filled: on it."
+FRONT_READING = "Dashed: Pareto front. Filled: on it. Dotted: chance."
 PERCENTILES = ("p50", "p95", "p99")
 # Past this ratio of largest to smallest, the short bars of a linear axis cannot be read.
 _LOG_RATIO = 40
@@ -200,6 +200,7 @@ def quality_against_cost(
     )
     colour = rows.arm_colour(selection, style, found, always=True)
     layers = [
+        *rows.chance_line(style, selection.chance(chosen)),
         rows.mark(
             "line",
             data=rows.data([row for row in found if row["front"]]),

@@ -175,6 +175,22 @@ def _words_beside(style: Style, y: alt.Y, columns: Sequence[TextColumn]) -> list
     return layers
 
 
+def chance_line(style: Style, chance: float | None) -> list[Any]:
+    """A dotted line across the plot at the chance level of a score on the y axis."""
+    import altair as alt
+
+    if chance is None:
+        return []
+    line = mark(
+        "rule",
+        data([{"chance": chance}]),
+        color=style.hex(MUTED),
+        strokeDash=[1, 3],
+        strokeWidth=1.4,
+    )
+    return [line.encode(y=alt.Y("chance:Q"))]
+
+
 def titled(chart: Any, text: str) -> Any:
     """A panel with a small heading of its own."""
 

@@ -98,6 +98,16 @@ class Selection:
             first.edition,
         )
 
+    def chance(self, metric: str) -> float | None:
+        """What guessing scores on a metric; None where no one knows."""
+        [row] = self.marts.rows(
+            "select median(chance) as chance from fct_run_metrics "
+            "where list_contains(?, run_id) and metric = ?",
+            ids(self.runs),
+            metric,
+        )
+        return None if row["chance"] is None else float(row["chance"])
+
     def name(self, run: Run) -> str:
         """Short name of a run, which need not be one of the selection."""
         return self.labels.get(run.run_id) or shorten(run.arm_label)

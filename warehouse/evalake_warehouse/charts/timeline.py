@@ -13,6 +13,8 @@ from evalake_warehouse.errors import UsageError
 if TYPE_CHECKING:
     from evalake_warehouse.charts.theme import AnyChart
 
+TIME_READING = "Point: mean of one run. Vertical line: 95 % interval. Dotted: chance."
+
 
 def arm_over_time(
     selection: Selection,
@@ -55,6 +57,7 @@ def arm_over_time(
     )
     colour = rows.arm_colour(selection, style, found, always=True)
     layers = [
+        *rows.chance_line(style, selection.chance(chosen)),
         rows.mark("line", strokeWidth=1.8).encode(x=x, y=y, color=colour),
         rows.mark("rule", strokeWidth=1.3, opacity=0.7).encode(
             x=x, y=alt.Y("ci_low:Q"), y2=alt.Y2("ci_high:Q"), color=colour
@@ -66,8 +69,9 @@ def arm_over_time(
     chart = alt.layer(*layers, data=rows.data(found)).properties(
         width=style.width, height=style.width * 0.6
     )
-    note = "Point: mean of one run. Vertical line: 95 % interval."
-    return finish(chart, selection, style, what=f"{chosen} over time", note=note, title=title)
+    return finish(
+        chart, selection, style, what=f"{chosen} over time", note=TIME_READING, title=title
+    )
 
 
 def _history(selection: Selection, metric: str) -> list[dict[str, Any]]:

@@ -10,12 +10,13 @@ from typing import Any
 
 from evalake_warehouse.charts.comparisons import CHANGE_READING, ab_splits
 from evalake_warehouse.charts.gallery import CHARTS, Options
-from evalake_warehouse.charts.labels import title
+from evalake_warehouse.charts.labels import chance_text, title
 from evalake_warehouse.charts.latency import FRONT_READING, LATENCY_READING
 from evalake_warehouse.charts.paired import FOREST_READING, STRIPS_READING
 from evalake_warehouse.charts.scores import READING, headline
 from evalake_warehouse.charts.selection import Selection
 from evalake_warehouse.charts.theme import Style
+from evalake_warehouse.charts.timeline import TIME_READING
 from evalake_warehouse.charts.variants import KINDS
 from evalake_warehouse.report import provenance, quality, resources
 from evalake_warehouse.report.figures import WIDE, figure
@@ -142,6 +143,7 @@ def _draw(drawing: Drawing, selection: Selection, style: Style) -> Any:
 
 def _drawings(section: Section, selection: Selection) -> list[Drawing]:
     metric = selection.primary_metric
+    chance = chance_text(selection.chance(metric))
     if section.name == "leaderboard":
         return [
             *[
@@ -149,19 +151,21 @@ def _drawings(section: Section, selection: Selection) -> list[Drawing]:
                 for name in headline(selection)
             ],
             Drawing("gold_ranks", "Rank of the first relevant hit", after=True),
-            Drawing("arm_over_time", f"{metric} over time", after=True),
+            Drawing("arm_over_time", f"{metric} over time", note=TIME_READING, after=True),
         ]
     if section.name == "paired":
         return [
             Drawing("forest", f"Difference in {metric}", note=FOREST_READING),
             Drawing("wins_and_losses", "Wins and losses per task", note=STRIPS_READING, after=True),
             *[
-                Drawing(name, kind.name, wide=False, note=CHANGE_READING, after=True)
+                Drawing(name, kind.name, wide=False, note=f"{CHANGE_READING} {chance}", after=True)
                 for name, kind in KINDS.items()
             ],
         ]
     if section.name == "breakouts" and any(t.name == "by qa_type" for t in section.tables):
-        return [Drawing("breakout_heatmap", f"{metric} by qa_type", dimension="qa_type")]
+        return [
+            Drawing("breakout_heatmap", f"{metric} by qa_type", dimension="qa_type", note=chance)
+        ]
     if section.name == "latency":
         return [
             Drawing("latency_bars", "Time per arm", note=LATENCY_READING),
