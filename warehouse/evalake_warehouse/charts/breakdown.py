@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalake_warehouse.charts import rows
-from evalake_warehouse.charts.labels import chance_text
+from evalake_warehouse.charts.labels import DASH, chance_text
 from evalake_warehouse.charts.marts import ids
 from evalake_warehouse.charts.palette import CONTROL, INK, MUTED, STEP_INK, STEPS, Colour
 from evalake_warehouse.charts.scores import order_by_score, score_rows
@@ -60,7 +60,7 @@ def breakout_heatmap(
     for row in found:
         row["label"] = selection.labels[row["run_id"]]
         row["step"] = _step(row["mean"])
-        row["text"] = "" if row["mean"] is None else f"{row['mean']:.2f}"
+        row["text"] = DASH if row["mean"] is None else f"{row['mean']:.2f}"
     order = order_by_score(selection, score_rows(selection, [chosen]), chosen)
     order = [label for label in order if any(row["label"] == label for row in found)]
     y = rows.band(style, order)

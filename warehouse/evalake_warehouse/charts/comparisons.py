@@ -51,13 +51,13 @@ def method_comparison(
     )
     shift = alt.YOffset("label:N", sort=order, scale=rows.spec(paddingOuter=1))
     x = alt.X("mean:Q", scale=rows.spec(domain=[0, 1]), axis=rows.spec(title=None, tickCount=5))
-    colour = rows.arm_colour(selection, style, found, always=True)
+    colour, shape = rows.arm_looks(selection, style, found)
     layers = [
         rows.mark("rule", strokeWidth=1.4, opacity=0.75).encode(
             y=y, yOffset=shift, x=alt.X("ci_low:Q"), x2=alt.X2("ci_high:Q"), color=colour
         ),
         rows.mark("point", filled=True, size=34, opacity=1).encode(
-            y=y, yOffset=shift, x=x, color=colour
+            y=y, yOffset=shift, x=x, color=colour, shape=shape
         ),
         rows.mark("tick", color=style.hex(MUTED), thickness=1.4, size=height - 12).encode(
             y=y, x=alt.X("chance:Q")

@@ -198,7 +198,7 @@ def quality_against_cost(
         scale=rows.spec(domain=y_domain, nice=False),
         axis=rows.spec(title=chosen, tickCount=5, labelFontSize=11),
     )
-    colour = rows.arm_colour(selection, style, found, always=True)
+    colour, shape = rows.arm_looks(selection, style, found)
     layers = [
         *rows.chance_line(style, selection.chance(chosen)),
         rows.mark(
@@ -217,7 +217,7 @@ def quality_against_cost(
             y=y,
             stroke=colour,
             fill=alt.condition("datum.front", colour, alt.value(style.hex(PAPER))),
-            shape=alt.Shape("shape:N", scale=None, legend=None),
+            shape=shape,
         ),
     ]
     chart = alt.layer(*layers, data=rows.data(found)).properties(width=style.width, height=height)
@@ -269,7 +269,6 @@ def _quality_rows(
             "seconds": times[row["run_id"]][f"{percentile}_s"],
             "label": selection.labels[row["run_id"]],
             "legend": selection.legends[row["run_id"]],
-            "shape": selection.styles[row["run_id"]].shape,
         }
         for row in scores
         if times.get(row["run_id"], {}).get(f"{percentile}_s")

@@ -63,45 +63,55 @@ def band(style: Style, order: Sequence[str], *, field: str = "label", names: boo
     return alt.Y(f"{field}:N", sort=list(order), axis=axis, scale=spec(padding=0))
 
 
-def arm_colour(
-    selection: Selection, style: Style, rows: Sequence[Row], *, always: bool = False
-) -> alt.Color:
-    """The colour channel, each arm in its own colour, with the full legend.
+def arm_colour(selection: Selection, style: Style, rows: Sequence[Row]) -> alt.Color:
+    """The colour channel of a chart whose rows are named: each arm's colour, full legends."""
+    import altair as alt
 
-    Args:
-        always: the legend is the only place that names the arms, so a bare chart keeps it too,
-            with short names.
+    shown = _in_order(rows, "legend")
+    hidden = style.bare or len(shown) > MAX_LEGEND_ROWS
+    legend = None if hidden else spec(symbolType="square", **_legend(style.width, columns=1))
+    looks = [style.hex(selection.styles[run_id].colour) for run_id in _runs(selection, shown)]
+    return alt.Color("legend:N", sort=shown, scale=spec(domain=shown, range=looks), legend=legend)
+
+
+def arm_looks(
+    selection: Selection, style: Style, rows: Sequence[Row]
+) -> tuple[alt.Color, alt.Shape]:
+    """Colour and shape of a chart in which only the legend names the arms.
+
+    So a bare chart keeps the legend, with short names.
     """
     import altair as alt
 
-    short = always and style.bare
-    name_of = selection.labels if short else selection.legends
-    field = "label" if short else "legend"
-    shown = list(dict.fromkeys(str(row[field]) for row in rows))
-    run_of = {name: run_id for run_id, name in name_of.items()}
-    colours = [style.hex(selection.styles[run_of[name]].colour) for name in shown]
-    hidden = not always and (style.bare or len(shown) > MAX_LEGEND_ROWS)
-    return alt.Color(
-        f"{field}:N",
-        sort=shown,
-        scale=spec(domain=shown, range=colours),
-        legend=None if hidden else _legend(style, short=short),
-    )
-
-
-def _legend(style: Style, *, short: bool) -> dict[str, Any]:
-
+    field = "label" if style.bare else "legend"
+    shown = _in_order(rows, field)
     columns = 1
-    if short:
+    if style.bare:
         columns = 2 if style.compact else 4
-    return spec(
-        title=None,
-        symbolType="square",
-        symbolSize=70,
-        symbolOpacity=1,
-        columns=columns,
-        labelLimit=style.width if columns == 1 else max(120, style.width // columns - 24),
+    legend = spec(**_legend(style.width, columns=columns))
+    styles = [selection.styles[run_id] for run_id in _runs(selection, shown)]
+    colours = spec(domain=shown, range=[style.hex(look.colour) for look in styles])
+    shapes = spec(domain=shown, range=[look.shape for look in styles])
+    return (
+        alt.Color(f"{field}:N", sort=shown, scale=colours, legend=legend),
+        alt.Shape(f"{field}:N", sort=shown, scale=shapes, legend=legend),
     )
+
+
+def _in_order(rows: Sequence[Row], field: str) -> list[str]:
+    return list(dict.fromkeys(str(row[field]) for row in rows))
+
+
+def _runs(selection: Selection, names: Sequence[str]) -> list[str]:
+    """Run ids of labels or legends."""
+    known = {name: run_id for run_id, name in selection.labels.items()}
+    known |= {name: run_id for run_id, name in selection.legends.items()}
+    return [known[name] for name in names]
+
+
+def _legend(width: int, *, columns: int) -> dict[str, Any]:
+    limit = width if columns == 1 else max(120, width // columns - 24)
+    return spec(title=None, symbolSize=70, symbolOpacity=1, columns=columns, labelLimit=limit)
 
 
 def mark_offset(style: Style) -> float:

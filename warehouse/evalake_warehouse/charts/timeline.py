@@ -55,7 +55,7 @@ def arm_over_time(
         axis=rows.spec(title=chosen, tickCount=5, labelFontSize=11),
         scale=rows.spec(zero=False, nice=True),
     )
-    colour = rows.arm_colour(selection, style, found, always=True)
+    colour, shape = rows.arm_looks(selection, style, found)
     layers = [
         *rows.chance_line(style, selection.chance(chosen)),
         rows.mark("line", strokeWidth=1.8).encode(x=x, y=y, color=colour),
@@ -63,7 +63,7 @@ def arm_over_time(
             x=x, y=alt.Y("ci_low:Q"), y2=alt.Y2("ci_high:Q"), color=colour
         ),
         rows.mark("point", filled=True, size=52, opacity=1).encode(
-            x=x, y=y, color=colour, shape=alt.Shape("shape:N", scale=None, legend=None)
+            x=x, y=y, color=colour, shape=shape
         ),
     ]
     chart = alt.layer(*layers, data=rows.data(found)).properties(
@@ -101,7 +101,6 @@ def _history(selection: Selection, metric: str) -> list[dict[str, Any]]:
                 "at": run.started_at.isoformat(timespec="seconds"),
                 "label": selection.labels[now.run_id],
                 "legend": selection.legends[now.run_id],
-                "shape": selection.styles[now.run_id].shape,
             }
         )
     repeated = [row["label"] for row in found]
