@@ -47,7 +47,8 @@ def colours_of(spec: Any) -> Iterator[tuple[str, str]]:
     """(legend, colour) of every colour scale over legends."""
     if isinstance(spec, dict):
         if str(spec.get("field", "")) == "legend" and "scale" in spec:
-            yield from zip(spec["scale"]["domain"], spec["scale"]["range"], strict=True)
+            pairs = zip(spec["scale"]["domain"], spec["scale"]["range"], strict=True)
+            yield from (pair for pair in pairs if pair[1].startswith("#"))  # others are shapes
         for value in spec.values():
             yield from colours_of(value)
     elif isinstance(spec, list):
