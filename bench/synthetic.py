@@ -42,14 +42,19 @@ def write_dataset(lake: Path, *, dataset: str, n_tasks: int, n_docs: int) -> Non
                 }
             )  # fmt: skip
             qrels.append(base | {"gold_id": name, "relation": "doc_id", "key": name})
-    info = {
-        "dataset": dataset, "edition": EDITION, "revision": "r1", "loader_version": "1",
-        "source": "made", "licence": "none", "citation": "none", "caveats": [],
-        "primary_level": "doc", "primary_metric": "recall@10", "default_split": "dev",
-        "rows_read": n_tasks, "rows_kept": n_tasks, "rows_dropped": 0, "ingested_at": NOW,
-    }  # fmt: skip
+    info = dataset_row(dataset, level="doc", n_tasks=n_tasks)
     for table, rows in (("datasets", [info]), ("tasks", tasks), ("gold", gold), ("qrels", qrels)):
         write_rows(lake, table, rows, dataset=dataset, run_date=NOW.date(), stem=EDITION)
+
+
+def dataset_row(dataset: str, *, level: str, n_tasks: int) -> dict[str, object]:
+    """A `datasets` row of the one edition there is."""
+    return {
+        "dataset": dataset, "edition": EDITION, "revision": "r1", "loader_version": "1",
+        "source": "made", "licence": "none", "citation": "none", "caveats": [],
+        "primary_level": level, "primary_metric": "recall@10", "default_split": "dev",
+        "rows_read": n_tasks, "rows_kept": n_tasks, "rows_dropped": 0, "ingested_at": NOW,
+    }  # fmt: skip
 
 
 def _gold_names(n_tasks: int, n_docs: int) -> list[list[str]]:
@@ -111,9 +116,9 @@ def write_runs(
             "seconds": rng.exponential(0.01, n_tasks),
         }
         for table, columns in (("hits", hits), ("attempts", attempts), ("timings", timings)):
-            _write(lake, table, dataset, run_id, columns)
+            write_arrays(lake, table, dataset, run_id, columns)
         events = [
-            _event(
+            run_event(
                 dataset,
                 run_id,
                 number=number,
@@ -130,7 +135,7 @@ def write_runs(
     return run_ids
 
 
-def _event(
+def run_event(
     dataset: str,
     run_id: str,
     *,
@@ -140,6 +145,7 @@ def _event(
     depth: int,
     family: str | None,
 ) -> dict[str, object]:
+    """A `runs` row."""
     label = f"arm-{number:04d}"
     return {
         "dataset": dataset, "edition": EDITION, "split": "dev", "run_id": run_id, "event": event,
@@ -153,9 +159,10 @@ def _event(
     }  # fmt: skip
 
 
-def _write(
+def write_arrays(
     lake: Path, table: str, dataset: str, run_id: str, columns: dict[str, Sequence[object]]
 ) -> None:
+    """One per-run file from columns; those left out are NULL."""
     schema = TABLES[table].schema
     rows = len(next(iter(columns.values())))
     columns = columns | {"dataset": [dataset] * rows}

@@ -29,14 +29,15 @@ ranked as (
         and matches.rank = file_units.rank
 ),
 
+-- Where some unit may earn one of several.
 contested_tasks as (
-    select distinct
+    select
         run_id,
         task_id,
         level
     from ranked
-    group by run_id, task_id, level, unit_rank
-    having count(*) > 1
+    group by run_id, task_id, level
+    having count(*) > count(distinct unit_rank)
 ),
 
 uncontested as (
@@ -61,7 +62,7 @@ choices as (
         ranked.task_id,
         ranked.level,
         ranked.unit_rank,
-        list(ranked.gold_id order by ranked.grade desc, ranked.gold_id) as gold_ids
+        list(ranked.gold_id order by ranked.grade desc, ranked.gold_id asc) as gold_ids
     from ranked
     semi join contested_tasks
         on ranked.run_id = contested_tasks.run_id
@@ -76,7 +77,7 @@ walked as (
         task_id,
         level,
         list(unit_rank order by unit_rank) as unit_ranks,
-        list_reduce(
+        list_reduce(  -- noqa: PRS
             list(gold_ids order by unit_rank),
             lambda earned, choice: list_append(
                 earned, list_filter(choice, lambda gold_id: not list_contains(earned, gold_id))[1]

@@ -1,5 +1,5 @@
--- Grain: one row per dataset, edition, task, level and nDCG metric: the DCG of the ideal order, which
--- has all relevant gold, cut where the metric is.
+-- Grain: one row per dataset, edition, task, level and nDCG metric: the DCG of the ideal order,
+-- which has all relevant gold, cut where the metric is.
 
 with gold as (
     select
@@ -28,4 +28,10 @@ from gold
 inner join definitions
     on definitions.cutoff is null
     or gold.ideal_rank <= definitions.cutoff
-group by gold.dataset, gold.edition, gold.task_id, gold.level, definitions.metric, definitions.cutoff
+group by
+    gold.dataset,
+    gold.edition,
+    gold.task_id,
+    gold.level,
+    definitions.metric,
+    definitions.cutoff

@@ -87,8 +87,29 @@ of_judged as (
     group by judged_units.list_id, definitions.metric
 )
 
-select * from of_credits
-union all by name
-select * from of_gains
-union all by name
-select * from of_judged
+select
+    list_id,
+    metric,
+    n_units,
+    first_rank,
+    sum_precision,
+    cast(null as double) as ndcg
+from of_credits
+union all
+select
+    list_id,
+    metric,
+    null as n_units,
+    null as first_rank,
+    null as sum_precision,
+    ndcg
+from of_gains
+union all
+select
+    list_id,
+    metric,
+    n_units,
+    null as first_rank,
+    null as sum_precision,
+    null as ndcg
+from of_judged

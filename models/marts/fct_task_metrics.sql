@@ -40,8 +40,11 @@ asked as (
         definitions.cutoff,
         case
             when lists.status in ('error', 'timeout', 'not_attempted') then lists.status
-            when definitions.measure = 'library_resolution'
-                then if(lists.library is null or lists.resolved_library is null, 'not_applicable', null)
+            when
+                definitions.measure = 'library_resolution'
+                and (lists.library is null or lists.resolved_library is null)
+                then 'not_applicable'
+            when definitions.measure = 'library_resolution' then null
             when lists.n_relevant = 0 then 'no_gold'
             when definitions.cutoff > lists.depth then 'beyond_depth'
             when definitions.measure = 'needle' and lists.n_relevant > 1 then 'not_applicable'

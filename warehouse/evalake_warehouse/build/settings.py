@@ -39,6 +39,9 @@ class BuildSettings(BaseModel):
         default=0.02, ge=0, le=1, description="Differences inside it count as none, in points."
     )
     min_pairs: int = Field(default=10, ge=2, description="Fewer common tasks allow no verdict.")
+    sign_flips: int = Field(
+        default=9_999, ge=99, le=1_000_000, description="Draws of the sign-flip test."
+    )
 
     @classmethod
     def parse(cls, assignments: Iterable[str]) -> BuildSettings:
