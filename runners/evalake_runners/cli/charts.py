@@ -132,7 +132,7 @@ def _save_all(
     files = []
     for drawn in drawings:
         if drawn.chart is None:
-            say(f"skipped {drawn.name}: {drawn.reason}")
+            say(f"skipped {folder / drawn.name}: {drawn.reason}")
             continue
         for kind in formats:
             path = save(drawn.chart, folder / f"{drawn.name}.{kind}")
