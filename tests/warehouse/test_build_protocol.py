@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -148,6 +150,34 @@ def test_a_changed_variable_needs_a_scenario_and_leaves_the_default_alone(
         len(build(project, settings=BuildSettings(text_threshold=70), scenario="t75").changed_runs)
         == 1
     )
+
+
+def test_a_build_of_some_models_makes_no_others_and_the_next_one_makes_all(
+    project: Project, edition: str
+) -> None:
+    run = write_run(project, edition, {"t1": docs("a")})
+    some = build(project, models=["+fct_task_metrics"])
+    assert list(some.rows) == ["fct_task_metrics"]
+    assert score(project, run, "t1") == 0.5
+    assert build(project, models=["+fct_task_metrics"]).build_id is None
+    whole = build(project)
+    assert whole.changed_runs == (run.run_id,)
+    assert {"dim_runs", "fct_run_metrics", "fct_task_metrics"} < set(whole.rows)
+
+
+def test_a_broken_model_fails_no_build_that_leaves_it_out(
+    project: Project, edition: str, tmp_path: Path
+) -> None:
+    copied = replace(project, data_dir=tmp_path / "copied")
+    for folder in (project.models, project.dbt_project):
+        inside = copied.data_dir / folder.relative_to(project.data_dir)
+        shutil.copytree(folder, inside)
+    (copied.models / "marts" / "fct_run_metrics.sql").write_text("select no_such_column")
+    run = write_run(copied, edition, {"t1": docs("a")})
+    build(copied, models=["+fct_task_metrics"])
+    assert score(copied, run, "t1") == 0.5
+    with pytest.raises(BuildError, match="fct_run_metrics"):
+        build(copied)
 
 
 def test_a_reader_keeps_its_rows_while_builds_go_on(project: Project, edition: str) -> None:

@@ -13,9 +13,9 @@ import hashlib
 import json
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +105,7 @@ def load_symbols(project: Project, corpus_id: str) -> list[Symbol]:
         files = read_files(project, corpus_id)
         symbols = _read_all_symbols(folder / "files", files)
         temporary = cached.with_name(f"{cached.name}.{uuid.uuid4().hex}.tmp")
-        pq.write_table(_symbols_table(symbols), temporary, compression="zstd")
+        pq.write_table(_as_table(symbols, _SYMBOLS), temporary, compression="zstd")
         temporary.replace(cached)
     return [Symbol(**row) for row in pq.read_table(cached).to_pylist()]
 
@@ -127,9 +127,8 @@ def _finish(source: CorpusSource, folder: Path, files: list[CorpusFile], identit
     if source.kind == "files":
         symbols = _read_all_symbols(folder / "files", files)
         cached = folder / f"symbols-{FINGERPRINT_RULE}.parquet"
-        pq.write_table(_symbols_table(symbols), cached, compression="zstd")
-    rows = pa.Table.from_pylist([asdict(file) for file in files], schema=_FILES)
-    pq.write_table(rows, folder / "files.parquet", compression="zstd")
+        pq.write_table(_as_table(symbols, _SYMBOLS), cached, compression="zstd")
+    pq.write_table(_as_table(files, _FILES), folder / "files.parquet", compression="zstd")
     about = {
         "corpus_id": identity, "kind": source.kind, "origin": source.origin, "repo": source.repo,
         "commit": source.commit,
@@ -232,5 +231,6 @@ def _read_all_symbols(root: Path, files: list[CorpusFile]) -> list[Symbol]:
     return symbols
 
 
-def _symbols_table(symbols: list[Symbol]) -> pa.Table:
-    return pa.Table.from_pylist([asdict(symbol) for symbol in symbols], schema=_SYMBOLS)
+def _as_table(rows: Sequence[CorpusFile | Symbol], schema: pa.Schema) -> pa.Table:
+    columns = {name: [getattr(row, name) for row in rows] for name in schema.names}
+    return pa.table(columns, schema=schema)

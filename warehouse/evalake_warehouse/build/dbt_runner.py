@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import uuid
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -76,6 +78,16 @@ def run_dbt(
     return results
 
 
+def share_parsed(source: Project, target: Project) -> None:
+    """Spare the target a parse that the source has been through; dbt reads anew what changed."""
+    parsed, wanted = (_target(project) / "partial_parse.msgpack" for project in (source, target))
+    if parsed.is_file() and not wanted.exists():
+        wanted.parent.mkdir(parents=True, exist_ok=True)
+        temporary = wanted.with_name(f"{wanted.name}.{uuid.uuid4().hex}.tmp")
+        shutil.copyfile(parsed, temporary)
+        temporary.replace(wanted)
+
+
 def _manifest(project: Project) -> Manifest | None:
     """The parsed project; None where it does not parse, which the real command then reports."""
     from dbt.cli.main import dbtRunner
@@ -106,8 +118,12 @@ def _location_flags(project: Project) -> list[str]:
     return [
         "--project-dir", str(project.dbt_project),
         "--profiles-dir", str(project.dbt_project),
-        "--target-path", str(project.home / "dbt" / "target"),
+        "--target-path", str(_target(project)),
     ]  # fmt: skip
+
+
+def _target(project: Project) -> Path:
+    return project.home / "dbt" / "target"
 
 
 def _node_result(result: Any) -> NodeResult:

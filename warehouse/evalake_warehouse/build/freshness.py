@@ -7,7 +7,7 @@ build's variables and the checksums of all SQL. Everything else leaves its rows 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow.parquet as pq
@@ -66,10 +66,17 @@ def find_changes(
     settings: BuildSettings,
     *,
     before: WarehouseState,
+    models: Sequence[str] = (),
     full: bool = False,
 ) -> Changes:
-    """Compare the lake with what the current warehouse was made from."""
+    """Compare the lake with what the current warehouse was made from.
+
+    Args:
+        models: what the build is limited to; a warehouse of other models keeps nothing.
+    """
     code = code_hash(project, settings)
+    if models:
+        code = content_hash([code, list(models)])
     edition_hashes = _edition_hashes(listing)
     states = []
     for run_id, files in sorted(listing.by_run.items()):
