@@ -1,4 +1,4 @@
-"""Loaders whose corpus is the documentation datastore, and starter."""
+"""Loaders whose corpus is the documentation datastore."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.ingest.loading import by_id, gold, jsonl, load, reasons
 from evalake_ingest.corpora.packages import WheelPin
 from evalake_ingest.download import RemoteFile
 from evalake_ingest.loaders import ds1000 as ds1000_module
-from evalake_ingest.loaders import get_loader, library_docs, starter
+from evalake_ingest.loaders import get_loader, library_docs
 from evalake_ingest.loaders.ds1000 import stripped
 from evalake_ingest.records import LoadOptions
 from evalake_warehouse.errors import DatasetError, DownloadError, UsageError
@@ -225,44 +225,6 @@ def test_every_loader_can_be_had_by_name_and_a_wrong_name_gets_a_near_one() -> N
     assert [get_loader(name).name for name in LOADERS] == list(LOADERS)
     with pytest.raises(UsageError, match="did you mean `ds1000`"):
         get_loader("ds100")
-
-
-def test_a_starter_task_whose_symbol_is_gone_is_dropped(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    code = b"class C:\n    def f(self, a): return a\n    def f(self): pass\n"
-    files = {"pkg/__init__.py": b"", "pkg/a.py": code}
-    task = {"id": "one", "kind": "describe", "query": "do  it\nnow", "gold": []}
-    places = [{"path": "pkg/a.py", "symbol": "C.f"}, {"path": "pkg/a.py", "symbol": "C.gone"}]
-    written = [
-        ("a.yaml#1", starter.StarterTask.model_validate(task | {"gold": places})),
-        ("a.yaml#2", starter.StarterTask.model_validate(task | {"id": "two", "gold": places[1:]})),
-    ]
-    monkeypatch.setattr(starter, "read_tasks", lambda _: written)
-    monkeypatch.setattr(starter, "read_packages", lambda *_, **__: [files])
-    edition = load(project, "starter", project.home)
-    (kept,) = edition.tasks
-    assert kept.query == "do it now"
-    assert gold(kept, "symbol") == {"pkg/a.py::C.f": "primary"}
-    assert kept.gold[0].qrels[0].start_line == 3  # the definition in force
-    assert gold(kept, "file") == {"pkg/a.py": "primary"}
-    assert edition.dropped_by_reason == {"gold_not_in_corpus": 2}
-
-
-def test_badly_written_starter_tasks_are_told_together(tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").write_text(
-        "- {id: Bad Id, kind: describe, query: q, gold: [{path: a.py, symbol: f}]}\n"
-        "- {id: fine, kind: riddle, query: q, gold: [{path: a.py, symbol: f}]}\n"
-        "- {id: same, kind: describe, query: q, gold: [{path: a.py, symbol: f}]}\n"
-        "- {id: same, kind: describe, query: q, gold: [{path: a.py, symbol: f}]}\n"
-    )
-    with pytest.raises(DatasetError) as raised:
-        starter.read_tasks(tmp_path)
-    assert [problem.where for problem in raised.value.problems] == [
-        "a.yaml#1",
-        "a.yaml#2",
-        "a.yaml#4",
-    ]
 
 
 def test_after_a_failed_download_every_missing_file_is_told_without_trying(

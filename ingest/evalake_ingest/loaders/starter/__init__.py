@@ -1,9 +1,9 @@
-"""starter, the benchmark in the box: hand-written tasks over twelve pinned packages."""
+"""starter, the benchmark in the box: tasks over the source of twelve pinned packages."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import Literal
@@ -14,11 +14,22 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from evalake_ingest.corpora.packages import Files, PackagesSource, read_packages, read_pins
 from evalake_ingest.corpora.symbols import Symbol, module_name, package_dirs, read_symbols
 from evalake_ingest.imports.problems import refuse_all
-from evalake_ingest.records import DatasetInfo, GoldItem, Loaded, LoadOptions, Qrel, Task
-from evalake_warehouse.errors import Problem
+from evalake_ingest.records import (
+    DatasetInfo,
+    Drop,
+    GoldItem,
+    Loaded,
+    LoadOptions,
+    Qrel,
+    Task,
+)
+from evalake_warehouse.errors import DatasetError, Problem
+from evalake_warehouse.relevance.fingerprint import FINGERPRINT_RULE
 
 VERSION = "1"
 _CORPUS = "starter packages"
+
+Fingerprints = Mapping[str, Mapping[str, str]]  # path -> symbol -> what it was when it was read
 
 
 class StarterGold(BaseModel):
@@ -55,6 +66,7 @@ class Starter:
         folder = Path(str(resources.files(__name__)))
         pins = read_pins(folder / "pins.json")
         written = read_tasks(folder / "tasks")
+        fingerprints = read_fingerprints(folder / "fingerprints.yaml", written)
         packages = read_packages(pins, cache=options.cache, wheels_dir=options.source_dir)
         union = {path: content for files in packages for path, content in files.items()}
         pinned = ", ".join(f"{pin.name} {pin.version}" for pin in pins)
@@ -70,12 +82,13 @@ class Starter:
             default_split="dev",
             caveats=(
                 "Small: differences of a few tasks are noise; read the intervals.",
-                "Written by a few hands over popular libraries that language models know well.",
+                "The packages are popular, and language models know them well.",
             ),
             strata_label="kind x qa_type",
         )
         corpus = PackagesSource(name=_CORPUS, origin=f"wheels: {pinned}", packages=packages)
-        return Loaded(info, (corpus,), _tasks(written, union), (), len(written))
+        reader = _Reader(written, union, fingerprints)
+        return Loaded(info, (corpus,), reader.tasks(), reader.drops, len(written))
 
 
 LOADER = Starter()
@@ -110,44 +123,91 @@ def read_tasks(folder: Path) -> list[tuple[str, StarterTask]]:
     return written
 
 
-def _tasks(written: list[tuple[str, StarterTask]], union: Files) -> Iterator[Task]:
-    packages = package_dirs(union)
-    known: dict[str, dict[str, Symbol]] = {}
-    for source_row, task in written:
-        for place in task.gold:
-            if place.path in union and place.path not in known:
-                module = module_name(place.path, packages)
-                read = read_symbols(place.path, union[place.path], module=module)
-                # Of several definitions of one name the last is meant: the one in force.
-                known[place.path] = {one.symbol: one for one in read.symbols}
-        stratum = "/".join(part for part in (task.kind, task.qa_type) if part)
-        yield Task(
-            task_id=task.id,
-            kind=task.kind,
-            query=" ".join(task.query.split()),
-            corpus=_CORPUS,
-            gold=tuple(
-                _gold(place, known.get(place.path, {}).get(place.symbol)) for place in task.gold
-            ),
-            qa_type=task.qa_type,
-            qa_subtype=task.qa_subtype,
-            labels={"package": task.gold[0].path.partition("/")[0]},
-            stratum=stratum,
-            source_row=source_row,
-        )
+def read_fingerprints(file: Path, written: Sequence[tuple[str, StarterTask]]) -> Fingerprints:
+    """The fingerprint that every gold definition had when it was read.
+
+    Raises:
+        DatasetError: made by another rule, or without one for some gold.
+    """
+    record = yaml.safe_load(file.read_text("utf-8"))
+    if record["rule"] != FINGERPRINT_RULE:
+        what = f"fingerprints by rule {record['rule']}, expected {FINGERPRINT_RULE}"
+        raise DatasetError(what, where=str(file))
+    fingerprints: Fingerprints = record["gold"]
+    missing = [
+        Problem(where, f"{_gold_id(place)} has no fingerprint")
+        for where, task in written
+        for place in task.gold
+        if place.symbol not in fingerprints.get(place.path, {})
+    ]
+    refuse_all(missing, str(file))
+    return fingerprints
 
 
-def _gold(place: StarterGold, symbol: Symbol | None) -> GoldItem:
-    qrels = [Qrel("symbol", key=f"{place.path}::{place.symbol}", path=place.path)]  # not found
-    if symbol is not None:
-        name = symbol.qualified_name
-        qrels = [
+@dataclass
+class _Reader:
+    written: Sequence[tuple[str, StarterTask]]
+    files: Files  # of all packages
+    fingerprints: Fingerprints
+    drops: list[Drop] = field(default_factory=list)
+
+    def tasks(self) -> Iterator[Task]:
+        """Tasks with the gold that is in the corpus as it was read; the rest is in `drops`."""
+        definitions = self._definitions()
+        for source_row, task in self.written:
+            gold = []
+            for place in task.gold:
+                symbol = definitions.get((place.path, place.symbol))
+                if symbol and symbol.fingerprint == self.fingerprints[place.path][place.symbol]:
+                    gold.append(_gold(place, symbol))
+                else:
+                    found = "its code is another" if symbol else "nothing of that name"
+                    evidence = f"symbol gold {_gold_id(place)}: {found}"
+                    drop = Drop(source_row, "fingerprint_not_in_corpus", task.id, evidence)
+                    self.drops.append(drop)
+            if gold:
+                yield _task(task, source_row, tuple(gold))
+
+    def _definitions(self) -> dict[tuple[str, str], Symbol]:
+        """Definitions of the files with gold; of several of one name the last one is in force."""
+        packages = package_dirs(self.files)
+        paths = {place.path for _, task in self.written for place in task.gold}
+        return {
+            (path, symbol.symbol): symbol
+            for path in sorted(paths & self.files.keys())
+            for symbol in read_symbols(
+                path, self.files[path], module=module_name(path, packages)
+            ).symbols
+        }
+
+
+def _task(task: StarterTask, source_row: str, gold: tuple[GoldItem, ...]) -> Task:
+    return Task(
+        task_id=task.id,
+        kind=task.kind,
+        query=" ".join(task.query.split()),
+        corpus=_CORPUS,
+        gold=gold,
+        qa_type=task.qa_type,
+        qa_subtype=task.qa_subtype,
+        labels={"package": task.gold[0].path.partition("/")[0]},
+        stratum="/".join(part for part in (task.kind, task.qa_type) if part),
+        source_row=source_row,
+    )
+
+
+def _gold(place: StarterGold, symbol: Symbol) -> GoldItem:
+    name = symbol.qualified_name
+    return GoldItem(
+        gold_id=_gold_id(place),
+        level="symbol",
+        qrels=(
             Qrel("symbol", name, place.path, symbol.start_line, symbol.end_line),
             Qrel("fingerprint", key=symbol.fingerprint),
-        ]
-    return GoldItem(
-        gold_id=f"{place.path}::{place.symbol}",
-        level="symbol",
-        qrels=tuple(qrels),
+        ),
         truth_method="written by hand",
     )
+
+
+def _gold_id(place: StarterGold) -> str:
+    return f"{place.path}::{place.symbol}"
