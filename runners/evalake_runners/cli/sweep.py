@@ -96,7 +96,7 @@ def _print_results(results: list[CellResult], *, as_json: bool) -> None:
     for result in results:
         if result.message:
             say(f"{result.cell.arm.label} on {result.cell.dataset.dataset}: {result.message}")
-    if any(result.statuses for result in results):
+    if any(result.statuses or result.cell.is_joining for result in results):
         say("next: evalake build")
     n_failed = sum(result.n_failed for result in results)
     if n_failed:

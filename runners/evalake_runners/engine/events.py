@@ -1,4 +1,4 @@
-"""The two rows of a run: how it began, and how it ended."""
+"""The rows of a run: how it began, how it ended, and the families it joined since."""
 
 from __future__ import annotations
 
@@ -84,6 +84,15 @@ def finished_row(
         "device": device,
         "network_blocked": network_blocked,
     }
+
+
+def joined_row(started: Mapping[str, Any]) -> dict[str, Any]:
+    """The `joined` row: a run made by one sweep counts in the family of another, too.
+
+    Args:
+        started: the row that the joining sweep would have begun the run with.
+    """
+    return {**started, "event": "joined", "at": utc_now()}
 
 
 def _evalake_version() -> str:

@@ -52,6 +52,7 @@ class PastRun:
     run_id: str
     n_tasks: int
     finished: bool
+    families: set[str | None] = field(default_factory=set)  # begun in, or joined
     statuses: dict[str, str] = field(default_factory=dict)  # task -> status of the try that counts
 
     @property
@@ -145,17 +146,19 @@ class LakeView:
         by_id: dict[str, PastRun] = {}
         for dataset in sorted({key[1] for key in wanted}):
             for row in self._events(dataset):
-                if row["event"] == "finished":
-                    if run := by_id.get(row["run_id"]):
-                        run.finished = True
+                if run := by_id.get(row["run_id"]):
+                    run.finished |= row["event"] == "finished"
+                    # A finished row names the sweep that ended the run, which need not be in it.
+                    run.families |= {row["family"]} if row["event"] == "joined" else set()
                     continue
-                if row["run_id"] in by_id:
+                if row["event"] != "started":
                     continue
                 names = ("edition", "split", "seed", "repeat")
                 edition, split, seed, repeat = (row[name] for name in names)
                 key: CellKey = (row["arm_hash"], dataset, edition, split, seed, repeat)
                 if key in wanted:
                     run = PastRun(row["run_id"], row["n_tasks"], finished=False)
+                    run.families.add(row["family"])
                     by_id[run.run_id] = run
                     found.setdefault(key, []).append(run)
             for row in self._run_rows(
@@ -227,7 +230,8 @@ class LakeView:
         if dataset not in self._events_of:
             self._events_of[dataset] = self._rows(
                 "runs",
-                "select run_id, event, arm_hash, edition, split, seed, repeat, n_tasks from t "
+                "select run_id, event, arm_hash, edition, split, seed, repeat, n_tasks, "
+                "family from t "
                 "order by event desc, run_id desc",
                 dataset=dataset,
             )

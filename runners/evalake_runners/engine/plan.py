@@ -51,6 +51,7 @@ class Cell:
     run_id: str | None = None  # of the earlier run that it is, or goes on with
     is_new: bool = True
     is_finished: bool = False
+    is_joining: bool = False  # its run was made for another family, and has yet to join this one
     todo: list[TaskRow] = field(default_factory=list)
     n_failed: int = 0  # tasks whose last try failed, and that are not to be tried again now
 
@@ -231,6 +232,7 @@ def _settle_one(cell: Cell, past: Sequence[PastRun], *, retry_failed: bool) -> N
     cell.run_id = run.run_id
     cell.is_new = False
     cell.is_finished = run.finished
+    cell.is_joining = cell.family is not None and cell.family not in run.families
     cell.todo = [
         task for task in cell.tasks if task.task_id not in run.statuses or task.task_id in again
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -75,10 +76,12 @@ class RunRecorder:
         self._clear()
 
     def event(self, row: Mapping[str, Any]) -> None:
-        """Write a started or finished row of the `runs` table."""
+        """Write a started, joined or finished row of the `runs` table."""
         stem = f"{self._run_id}-{row['event']}"
         if row["event"] == "finished":  # a resumed run finishes more than once
             stem = f"{stem}-{self._part:04d}"
+        elif row["event"] == "joined":  # as often as there are families
+            stem = f"{stem}-{uuid.uuid4().hex[:8]}"
         self._write_rows("runs", [row], stem)
 
     def index_event(self, corpus_id: str, ingestion_hash: str, outcome: IndexOutcome) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import uuid
 
 from evalake_runners.engine.cell_run import CellResult, CellRun, SweepContext
-from evalake_runners.engine.events import RunFacts
+from evalake_runners.engine.events import RunFacts, joined_row, started_row
 from evalake_runners.engine.indexes import IndexStore
 from evalake_runners.engine.lake_read import LakeView
 from evalake_runners.engine.locks import cell_lock_file, try_lock
 from evalake_runners.engine.plan import Cell, Plan, settle
 from evalake_runners.engine.progress import Progress
+from evalake_runners.engine.record import RunRecorder
 from evalake_runners.engine.redact import describe
 from evalake_runners.engine.stop import StopFlag
 from evalake_warehouse.errors import EvalakeError
@@ -48,7 +49,7 @@ class SweepRunner:
             self._context.indexes.close()
 
     def _run_cell(self, cell: Cell) -> None:
-        if cell.is_done:
+        if cell.is_done and not cell.is_joining:
             self.results.append(CellResult(cell, cell.run_id, "done"))
             return
         self._context.stop.check()
@@ -61,6 +62,8 @@ class SweepRunner:
             # The plan may be minutes old, and another process may have run this cell since.
             view = LakeView(self._context.project.home)
             settle([cell], view, retry_failed=self._context.request.retry_failed)
+            if cell.run_id is not None and cell.is_joining:
+                self._join(cell, cell.run_id)
             if cell.is_done:
                 self.results.append(CellResult(cell, cell.run_id, "done"))
                 return
@@ -72,6 +75,19 @@ class SweepRunner:
                 run.result.state, run.result.message = "failed", str(error)
             except Exception as error:  # the other arms must still run
                 run.result.state, run.result.message = "failed", describe(error)
+
+    def _join(self, cell: Cell, run_id: str) -> None:
+        """Record that the family at hand has a run that was made for another."""
+        recorder = RunRecorder(
+            self._context.project.lake,
+            dataset=cell.dataset.dataset,
+            edition=cell.dataset.edition,
+            run_id=run_id,
+            next_part=0,
+            known_texts=set(),
+        )
+        started = started_row(cell, run_id, self._context.request, self._context.facts)
+        recorder.event(joined_row(started))
 
 
 def _spent_before(project: Project, plan: Plan) -> float:
