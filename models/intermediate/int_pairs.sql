@@ -1,27 +1,50 @@
 -- Grain: one row per family, dataset, edition, split and candidate run, for changed families.
--- The last run of every arm (per seed and repeat) against the last baseline run.
+-- One run of every arm (per seed and repeat) against one run of the baseline: the last of those
+-- with the most tasks, so that a limited run does not stand for a whole one.
 
-with runs as (
-    select * from {{ ref('dim_runs') }}
+with members as (
+    select * from {{ ref('dim_run_families') }}
     where family in (select family from {{ source('build', 'changed_families') }})
 ),
 
-latest as (
-    select *
-    from runs
+runs as (
+    select * from {{ ref('dim_runs') }}
+),
+
+representatives as (
+    select
+        members.family,
+        members.role,
+        members.primary_metric,
+        runs.run_id,
+        runs.dataset,
+        runs.edition,
+        runs.split,
+        runs.n_tasks,
+        runs.started_at
+    from members
+    inner join runs on members.run_id = runs.run_id
     qualify row_number() over (
-        partition by family, dataset, edition, split, arm_hash, seed, repeat, role = 'baseline'
-        order by started_at desc, run_id desc
+        partition by
+            members.family,
+            runs.dataset,
+            runs.edition,
+            runs.split,
+            runs.arm_hash,
+            runs.seed,
+            runs.repeat,
+            members.role = 'baseline'
+        order by runs.n_tasks desc, runs.started_at desc, runs.run_id desc
     ) = 1
 ),
 
 baselines as (
     select *
-    from latest
+    from representatives
     where role = 'baseline'
     qualify row_number() over (
         partition by family, dataset, edition, split
-        order by started_at desc, run_id desc
+        order by n_tasks desc, started_at desc, run_id desc
     ) = 1
 ),
 
@@ -46,7 +69,7 @@ select
     or baselines.run_id in (select run_id from changed_runs)
     or candidates.run_id in (select run_id from changed_runs) as is_changed
 from baselines
-inner join latest as candidates
+inner join representatives as candidates
     on baselines.family = candidates.family
     and baselines.dataset = candidates.dataset
     and baselines.edition = candidates.edition

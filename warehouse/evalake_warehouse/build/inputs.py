@@ -95,10 +95,10 @@ def _families(connection: DuckDBPyConnection, run_ids: set[str]) -> list[str]:
     """Families that a changed run is in now, or was in before."""
     sql = "select distinct run_id, family from lake.runs where family is not null"
     known = connection.execute(
-        "select count(*) from duckdb_tables() where table_name = 'dim_runs'"
+        "select count(*) from duckdb_tables() where table_name = 'dim_run_families'"
     ).fetchone()
     if known and known[0]:
-        sql += " union select run_id, family from dim_runs where family is not null"
+        sql += " union select run_id, family from dim_run_families"
     return sorted(
         {family for run_id, family in connection.execute(sql).fetchall() if run_id in run_ids}
     )

@@ -1,0 +1,21 @@
+-- Grain: one row per run and family: the family it was started in, and those it joined since.
+
+with events as (
+    select * from {{ source('lake', 'runs') }}
+),
+
+memberships as (
+    select
+        run_id,
+        family,
+        sweep_id,
+        coalesce(role, 'candidate') as role,
+        primary_metric,
+        events.at as joined_at
+    from events
+    where event in ('started', 'joined') and family is not null
+)
+
+select *
+from memberships
+qualify row_number() over (partition by run_id, family order by joined_at) = 1
