@@ -104,6 +104,16 @@ METRICS = (
 PRIMARY = "recall@5"
 
 
+@dataclass(frozen=True)
+class Joins:
+    """Another family that took a run in."""
+
+    family: str
+    at: datetime
+    role: str = "candidate"
+    primary_metric: str = PRIMARY
+
+
 @dataclass
 class RunSpec:
     arm: Arm
@@ -120,6 +130,7 @@ class RunSpec:
     edition: str = EDITION
     seed: int = 0
     depth: int = DEPTH
+    joins: tuple[Joins, ...] = ()
 
 
 def demo_runs(arms: tuple[Arm, ...] = ARMS, **changes: Any) -> list[RunSpec]:

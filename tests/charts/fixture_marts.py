@@ -23,6 +23,7 @@ from tests.charts.fixture_arms import (
     QA_TYPES,
     T0,
     VARIABLES,
+    Joins,
     RunSpec,
     arm_hash,
 )
@@ -204,6 +205,7 @@ class FixtureWarehouse:
                 "n_tasks": run.n_tasks,
             }
         )
+        self._memberships(run)
         self._index_event(run)
         for number in range(run.n_tasks):
             task_id = _task_id(number)
@@ -323,6 +325,20 @@ class FixtureWarehouse:
                     }
                 )
 
+    def _memberships(self, run: RunSpec) -> None:
+        own = Joins(run.sweep, run.started_at, run.arm.role or "candidate")
+        for joins in (own, *run.joins):
+            self.tables["dim_run_families"].append(
+                {
+                    "run_id": run.run_id,
+                    "family": joins.family,
+                    "sweep_id": joins.family,
+                    "role": joins.role,
+                    "primary_metric": joins.primary_metric,
+                    "joined_at": joins.at,
+                }
+            )
+
     def _summaries(self, run: RunSpec) -> None:
         keys = {"run_id": run.run_id}
         for metric, _, _ in METRICS:
@@ -394,15 +410,17 @@ class FixtureWarehouse:
         )
 
     def _paired(self) -> None:
-        groups: dict[tuple[str, str, str], list[RunSpec]] = {}
+        groups: dict[tuple[str, str, str], list[tuple[RunSpec, str | None]]] = {}
         for run in self.runs:
-            groups.setdefault((run.sweep, run.dataset, run.split), []).append(run)
-        for (family, _, _), runs in groups.items():
-            baseline = next((r for r in runs if r.arm.role == "baseline"), None)
+            own = (run.sweep, run.arm.role)
+            for family, role in (own, *((joins.family, joins.role) for joins in run.joins)):
+                groups.setdefault((family, run.dataset, run.split), []).append((run, role))
+        for (family, _, _), members in groups.items():
+            baseline = next((run for run, role in members if role == "baseline"), None)
             if baseline is None:
                 continue
-            for run in runs:
-                if run is baseline or run.arm.role == "control":
+            for run, role in members:
+                if run is baseline or role == "control":
                     continue
                 for metric, _, _ in METRICS:
                     self._pair(family, baseline, run, metric)

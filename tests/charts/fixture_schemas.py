@@ -22,6 +22,10 @@ SCHEMAS: dict[str, dict[str, pa.DataType]] = {
         **_columns(_I, "n_tasks jobs seed repeat"),
         **_columns(_B, "network_blocked git_dirty"),
     },
+    "dim_run_families": {
+        **_columns(_S, "run_id family sweep_id role primary_metric"),
+        **_columns(_T, "joined_at"),
+    },
     "dim_tasks": {
         **_columns(_S, "dataset edition task_id kind query repo library qa_type corpus_id"),
         **_columns(_I, "n_relevant task_seed"),

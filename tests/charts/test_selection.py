@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 from tests.charts.conftest import build_project
-from tests.charts.fixture_arms import ARMS, T0, RunSpec, demo_runs
+from tests.charts.fixture_arms import ARMS, T0, Joins, RunSpec, demo_runs
 
 from evalake_warehouse.charts import Marts, Selection, open_marts, panels, select
 from evalake_warehouse.charts.pairing import paired_rows
 from evalake_warehouse.errors import UsageError
+from evalake_warehouse.report.leaderboard import leaderboard
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +77,57 @@ def test_of_two_runs_of_one_arm_the_later_is_shown(tmp_path: Path) -> None:
     first, second = demo_runs(ARMS[:1] * 2, n_tasks=6)
     with open_marts(build_project(tmp_path, [first, second])) as marts:
         assert [run.run_id for run in panels(marts)[0].runs] == [second.run_id]
+
+
+def test_a_limited_run_does_not_stand_for_a_whole_one(tmp_path: Path) -> None:
+    whole = RunSpec(ARMS[0], n_tasks=6, started_at=T0)
+    limited = RunSpec(ARMS[0], n_tasks=2, started_at=T0 + timedelta(minutes=1))
+    with open_marts(build_project(tmp_path, [whole, limited])) as marts:
+        [panel] = panels(marts)
+    assert [run.run_id for run in panel.runs] == [whole.run_id]
+    assert not panel.left_out
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Marts:
+    """A family that took in the baseline of an earlier one as a candidate, and a control."""
+    later = T0 + timedelta(hours=1)
+    runs = [
+        RunSpec(ARMS[0], n_tasks=12, sweep="first", joins=(Joins("second", later),)),
+        RunSpec(ARMS[1], n_tasks=12, sweep="first"),
+        RunSpec(ARMS[3], n_tasks=12, sweep="unrelated", started_at=T0 + timedelta(minutes=5)),
+        RunSpec(
+            replace(ARMS[2], role="baseline"), n_tasks=12, sweep="second",
+            started_at=T0 + timedelta(minutes=2),
+        ),
+    ]  # fmt: skip
+    return open_marts(build_project(tmp_path_factory.mktemp("shared"), runs))
+
+
+def test_a_family_has_the_runs_that_joined_it_in_the_role_they_have_there(shared: Marts) -> None:
+    def roles(selection: Selection) -> dict[str, str | None]:
+        return {run.arm_label: run.role for run in selection.runs}
+
+    first, second = select(shared, family="first"), select(shared, family="second")
+    assert roles(first) == {"bm25": "baseline", "ripgrep": "candidate"}
+    assert roles(second) == {"bm25": "candidate", "pydocs-lexical": "baseline"}
+    assert roles(select(shared, sweep="second")) == roles(second)
+    assert {run.family for run in second.runs} == {"second"}
+    board = {row["arm"]: row["role"] for row in leaderboard(second)}
+    assert board == {"bm25": "candidate", "pydocs-lexical": "baseline"}
+
+
+def test_a_run_that_joined_is_compared_with_the_baseline_of_the_family_shown(
+    shared: Marts,
+) -> None:
+    second = select(shared, family="second")
+    assert second.baseline is not None
+    assert second.baseline.arm_label == "pydocs-lexical"
+    assert [row["family"] for row in paired_rows(second, "recall@5")] == ["second"]
+
+
+def test_the_latest_family_is_the_one_that_a_run_came_into_last(shared: Marts) -> None:
+    assert {run.family for run in select(shared).runs} == {"second"}
 
 
 def test_the_baseline_is_the_run_of_that_role_and_can_be_named(demo_marts: Marts) -> None:

@@ -84,7 +84,7 @@ def panels(
 
 
 def _found(marts: Marts, names: Sequence[str], wanted: Filter) -> list[Run]:
-    known = wanted.keep(marts.runs)
+    known = wanted.keep(marts.members)
     if not known:
         said = ", ".join(f"{name} {value!r}" for name, value in wanted.chosen().items())
         raise UsageError(
@@ -96,7 +96,7 @@ def _found(marts: Marts, names: Sequence[str], wanted: Filter) -> list[Run]:
         return marts.with_tasks(named)
     if wanted.sweep_id is None and wanted.family is None:
         known = _latest_family(known, whole_dataset=wanted.dataset is not None)
-    return _latest_per_arm(marts.with_tasks(known))
+    return _one_per_arm(marts.with_tasks(known))
 
 
 def _resolve(marts: Marts, known: Sequence[Run], name: str, wanted: Filter) -> Run:
@@ -117,12 +117,12 @@ def _latest_family(runs: list[Run], *, whole_dataset: bool) -> list[Run]:
     return [run for run in runs if whole_dataset or run.place == latest.place]
 
 
-def _latest_per_arm(runs: list[Run]) -> list[Run]:
-    """The newest run of each arm and place, preferring one that has attempts."""
-    latest: dict[tuple[str, str], Run] = {}
-    for run in sorted(runs, key=lambda run: (run.n_seen >= run.n_tasks, run.started_at)):
-        latest[run.arm_hash, run.place] = run
-    return sorted(latest.values(), key=lambda run: (run.started_at, run.run_id))
+def _one_per_arm(runs: list[Run]) -> list[Run]:
+    """Of each arm and place, the newest run among those that tried the most tasks."""
+    chosen: dict[tuple[str, str], Run] = {}
+    for run in sorted(runs, key=lambda run: (run.n_seen, run.started_at)):
+        chosen[run.arm_hash, run.place] = run
+    return sorted(chosen.values(), key=lambda run: (run.started_at, run.run_id))
 
 
 def _refuse_mixture(runs: Sequence[Run]) -> None:
@@ -179,7 +179,7 @@ def _selection(
     left_out: tuple[LeftOut, ...],
 ) -> Selection:
     if baseline is None:
-        chosen = next((run for run in runs if run.role == BASELINE_ROLE), None)
+        chosen = next((run for run in reversed(runs) if run.role == BASELINE_ROLE), None)
         return Selection(marts, tuple(runs), chosen, left_out, colours)
     from evalake_warehouse.baseline import is_baseline_file, load_baseline
 

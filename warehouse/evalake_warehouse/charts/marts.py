@@ -23,7 +23,7 @@ BASELINE_ROLE = "baseline"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One row of `dim_runs`, as charts and reports need it."""
+    """A run as charts and reports need it, in its first family or in the one looked at."""
 
     run_id: str
     arm_hash: str
@@ -103,6 +103,29 @@ class Marts:
         """Every run in the warehouse, oldest first, without what it answered."""
         found = self.rows("select * from dim_runs order by started_at, run_id")
         return tuple(_run(row) for row in found)
+
+    @cached_property
+    def members(self) -> tuple[Run, ...]:
+        """Every run once per family, with its role there; the last to come into a family is last.
+
+        A run without a family is here as it is in `runs`.
+        """
+        by_id = {run.run_id: run for run in self.runs}
+        found = self.rows(
+            """
+            select
+                runs.run_id,
+                families.family,
+                coalesce(families.sweep_id, runs.sweep_id) as sweep_id,
+                coalesce(families.role, runs.role) as role,
+                coalesce(families.primary_metric, runs.primary_metric) as primary_metric
+            from dim_runs as runs
+            left join dim_run_families as families on runs.run_id = families.run_id
+            order by
+                coalesce(families.joined_at, runs.started_at), runs.run_id, families.family
+            """
+        )
+        return tuple(replace(by_id[row.pop("run_id")], **row) for row in found)
 
     def with_tasks(self, runs: Iterable[Run]) -> list[Run]:
         """The same runs with the tasks that each has an attempt at."""

@@ -92,12 +92,16 @@ def _declared(selection: Selection, baseline: Run, metric: str) -> list[dict[str
         select *
         from fct_paired_tests
         where baseline_run_id = ? and list_contains(?, candidate_run_id) and metric = ?
-        qualify row_number() over (partition by candidate_run_id order by family) = 1
+        qualify
+            row_number() over (
+                partition by candidate_run_id order by family is not distinct from ? desc, family
+            ) = 1
         order by mean_diff desc, candidate_run_id
         """,
         baseline.run_id,
         ids(selection.runs),
         metric,
+        selection.runs[0].family,
     )
     return [row for row in found if row["n_pairs"]] if found else None
 

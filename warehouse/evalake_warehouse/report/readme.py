@@ -52,6 +52,7 @@ _TABLES: Mapping[str, str] = {
 }
 _PAIRED = "family, baseline_run_id, candidate_run_id, metric, n_pairs, mean_diff, diff_low, " \
     "diff_high, p_holm, verdict"  # fmt: skip
+_OF_FAMILY = ("sweep_id", "family", "role", "primary_metric")
 
 
 def take_snapshot(selection: Selection, project_dir: Path) -> dict[str, Any]:
@@ -64,12 +65,16 @@ def take_snapshot(selection: Selection, project_dir: Path) -> dict[str, Any]:
         )
         for name, columns in _TABLES.items()
     }
+    shown = {run.run_id: run for run in selection.runs}
+    for row in tables["dim_runs"]:  # its family and role here need not be its first
+        row |= {name: getattr(shown[row["run_id"]], name) for name in _OF_FAMILY}
     tables["fct_run_metrics"] = [r for r in tables["fct_run_metrics"] if r["metric"] in metrics]
     tables["fct_paired_tests"] = selection.marts.rows(
         f"select {_PAIRED} from fct_paired_tests "
-        "where list_contains(?, candidate_run_id) and metric = ? order by all",
+        "where list_contains(?, candidate_run_id) and metric = ? and family = ? order by all",
         run_ids,
         selection.primary_metric,
+        FAMILY,
     )
     tasks = selection.marts.rows(
         "select distinct task_id from fct_task_metrics where list_contains(?, run_id) order by 1",
@@ -170,6 +175,10 @@ def _opened(snapshot: Mapping[str, Any]) -> Marts:
     )
     connection.execute("alter table dim_runs alter started_at type timestamp")
     connection.execute("alter table dim_runs alter finished_at type timestamp")
+    connection.execute(
+        f"create table dim_run_families as select run_id, {', '.join(_OF_FAMILY)}, "
+        "started_at as joined_at from dim_runs"
+    )
     return Marts(connection, macros=Path())
 
 
