@@ -70,6 +70,7 @@ def lake_statements(
     statements = [
         "attach ':memory:' as warehouse",
         "use warehouse",
+        "set preserve_insertion_order = false",  # as in profiles.yml
         "create schema lake",
         "create schema build",
     ]

@@ -20,11 +20,10 @@ ranked as (
         matches.level,
         matches.gold_id,
         matches.grade,
-        coalesce(file_units.unit_rank, matches.rank) as unit_rank
+        if(matches.level = 'file', file_units.unit_rank, matches.rank) as unit_rank
     from matches
     left join file_units
-        on matches.level = 'file'
-        and matches.run_id = file_units.run_id
+        on matches.run_id = file_units.run_id
         and matches.task_id = file_units.task_id
         and matches.rank = file_units.rank
 ),

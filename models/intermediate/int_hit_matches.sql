@@ -91,10 +91,11 @@ counted as (
         and matches.edition = attempts.edition
 )
 
+-- A gold item has one level, one grade and any number of qrels.
 select
     run_id,
     task_id,
-    level,
+    any_value(level) as level,
     rank,
     gold_id,
     relation,
@@ -102,4 +103,4 @@ select
     any_value(is_relevant) as is_relevant,
     max(text_score) as text_score
 from counted
-group by run_id, task_id, level, rank, gold_id, relation
+group by run_id, task_id, rank, gold_id, relation

@@ -33,15 +33,14 @@ credits as (
 judged_units as (
     select distinct
         lists.list_id,
-        coalesce(file_units.unit_rank, matches.rank) as unit_rank
+        if(matches.level = 'file', file_units.unit_rank, matches.rank) as unit_rank
     from {{ ref('int_hit_matches') }} as matches
     inner join lists
         on matches.run_id = lists.run_id
         and matches.task_id = lists.task_id
         and matches.level = lists.level
     left join {{ ref('int_file_units') }} as file_units
-        on matches.level = 'file'
-        and matches.run_id = file_units.run_id
+        on matches.run_id = file_units.run_id
         and matches.task_id = file_units.task_id
         and matches.rank = file_units.rank
 ),

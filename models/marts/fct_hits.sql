@@ -42,18 +42,17 @@ placed as (
             when datasets.primary_level = 'file' then file_units.unit_rank
             else hits.rank
         end as unit_rank,
-        -- The hit that the unit's credit belongs to.
+        -- Set for the one hit that a unit's credit belongs to: a file's first.
         case
-            when datasets.primary_level = 'file' then file_units.first_rank
-            else hits.rank
-        end as credit_rank
+            when datasets.primary_level != 'file' then hits.rank
+            when hits.rank = file_units.first_rank then file_units.unit_rank
+        end as earning_rank
     from hits
     inner join datasets
         on hits.dataset = datasets.dataset
         and hits.edition = datasets.edition
     left join file_units
-        on datasets.primary_level = 'file'
-        and hits.run_id = file_units.run_id
+        on hits.run_id = file_units.run_id
         and hits.task_id = file_units.task_id
         and hits.rank = file_units.rank
 ),
@@ -114,8 +113,7 @@ left join credits
     on placed.run_id = credits.run_id
     and placed.task_id = credits.task_id
     and placed.level = credits.level
-    and placed.unit_rank = credits.unit_rank
-    and placed.rank = placed.credit_rank
+    and placed.earning_rank = credits.unit_rank
 left join gold_paths
     on placed.dataset = gold_paths.dataset
     and placed.edition = gold_paths.edition

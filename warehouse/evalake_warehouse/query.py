@@ -71,6 +71,8 @@ def open_warehouse(
     if file is None:
         raise _nothing_built(project, scenario)
     connection = duckdb.connect()
+    # It would be drawn on stdout, in the middle of the data.
+    connection.execute("set enable_progress_bar = false")
     # One alias for every build and scenario, so that no query depends on a file name.
     connection.execute(f"attach {sql_literal(str(file))} as warehouse (read_only)")
     attach_lake(connection, listing or list_lake(project.home))
@@ -87,7 +89,9 @@ def attach_lake(connection: duckdb.DuckDBPyConnection, listing: LakeListing) -> 
 
 
 def rows(
-    connection: duckdb.DuckDBPyConnection, sql: str, parameters: list[Any] | dict[str, Any] | None = None
+    connection: duckdb.DuckDBPyConnection,
+    sql: str,
+    parameters: list[Any] | dict[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
     """Run a query and return its rows as dictionaries, columns in order.
 
