@@ -43,11 +43,17 @@ def describe(lake: Path, name: str, edition: str | None = None) -> Row:
         file = find_lake_file(lake, table, name, row["edition"])
         return pq.ParquetFile(file).read().to_pylist() if file else []
 
-    tasks, gold, drops, splits = (read(table) for table in ("tasks", "gold", "drops", "splits"))
+    tasks, gold = read("tasks"), read("gold")
+    kept = {task["task_id"] for task in tasks}
+    drops = list_drops(lake, name, row["edition"])
     return {
         **row,
         "dropped_by_reason": _counts(drop["reason"] for drop in drops),
-        "splits": _counts(split["split"] for split in splits),
+        # Of these, gold items or citations of rows that were kept without them.
+        "dropped_within_kept_rows": _counts(
+            drop["reason"] for drop in drops if drop["task_id"] in kept
+        ),
+        "splits": count_splits(lake, name, row["edition"]),
         "strata": _counts(task["stratum"] for task in tasks if task["stratum"] is not None),
         "kinds": _counts(task["kind"] for task in tasks),
         "repos": _counts(task["repo"] for task in tasks if task["repo"] is not None),
@@ -63,6 +69,14 @@ def list_drops(lake: Path, name: str, edition: str) -> list[Row]:
     """Every row that an edition left out, with its reason and evidence."""
     file = find_lake_file(lake, "drops", name, edition)
     return pq.ParquetFile(file).read().to_pylist() if file else []
+
+
+def count_splits(lake: Path, name: str, edition: str) -> dict[str, int]:
+    """Tasks in each split; the small ones lie within dev and test."""
+    file = find_lake_file(lake, "splits", name, edition)
+    found = pq.ParquetFile(file).read(columns=["split"]).column("split") if file else []
+    counts = _counts(str(split) for split in found)
+    return {split: counts[split] for split in ("dev", "test", *counts) if split in counts}
 
 
 def _corpora(lake: Path, name: str, wanted: set[str]) -> list[Row]:

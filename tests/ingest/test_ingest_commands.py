@@ -69,6 +69,33 @@ def test_datasets_show_has_what_scripts_rely_on(
     assert [row["dataset"] for row in json.loads(out)] == ["toy"]
 
 
+def test_a_person_is_told_reasons_splits_and_caveats_on_stdout(
+    capsys: pytest.CaptureFixture[str], project: Project
+) -> None:
+    drops = [
+        Drop("row 3", "no_gold", "c"), Drop("row 4", "no_gold", "d"),
+        Drop("a", "ambiguous_basename", "a", "x.py"),  # one citation of a row that is kept
+    ]  # fmt: skip
+    toy = loaded([task("a", LOAD), task("b", LOAD)], drops, rows_read=4, caveats=("Only boxes.",))
+    ingest(project, toy, check=None)
+    _, listed, _ = run(capsys, "datasets", "list")
+    _, shown, _ = run(capsys, "datasets", "show", "toy")
+    (line,) = (line for line in listed.splitlines() if " toy " in line)
+    assert "no_gold 2, ambiguous_basename 1" in line
+    told = {name.strip(): value.strip() for name, _, value in map(cells, shown.splitlines())}
+    assert told["dropped_by_reason"] == "ambiguous_basename 1, no_gold 2"
+    assert told["dropped_within_kept_rows"] == "ambiguous_basename 1"
+    splits = dict(part.split(" ") for part in told["splits"].split(", "))
+    assert sum(int(splits.get(name, 0)) for name in ("dev", "test")) == 2
+    assert told["splits"] in line
+    assert "Only boxes." in shown
+    assert "repos" not in told  # what a dataset does not have is not listed
+
+
+def cells(line: str) -> tuple[str, str, str]:
+    return line.partition("│")
+
+
 def test_every_dataset_that_can_be_ingested_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "datasets", "list", "--all", "--json")
     assert [row["dataset"] for row in json.loads(out)] == list(loaders.LOADERS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated, Any
 
 import typer
@@ -21,25 +22,47 @@ def list_datasets(
     ] = False,
     json_output: JsonFlag = False,
 ) -> None:
-    """List every dataset edition in the lake."""
-    from evalake_ingest.catalogue import list_editions
+    """List every dataset edition in the lake: rows kept, left out by reason, splits."""
+    from evalake_ingest.catalogue import count_splits, list_drops, list_editions
     from evalake_ingest.loaders import LOADERS
 
     shown = (
         "dataset", "edition", "revision", "rows_read", "rows_kept", "rows_dropped",
-        "primary_level", "primary_metric", "default_split", "ingested_at",
+        "primary_level", "primary_metric", "default_split", "ingested_at", "caveats",
     )  # fmt: skip
-    editions = list_editions(current_project().lake)
-    rows: list[dict[str, Any]] = [{name: row[name] for name in shown} for row in editions]
-    if show_all:
-        known = {row["dataset"] for row in rows}
-        rows += [{**dict.fromkeys(shown), "dataset": name} for name in LOADERS if name not in known]
+    lake = current_project().lake
+    rows: list[dict[str, Any]] = []
+    for row in list_editions(lake):
+        name, edition = row["dataset"], row["edition"]
+        reasons = Counter(drop["reason"] for drop in list_drops(lake, name, edition))
+        told = {
+            "dropped_by_reason": dict(reasons.most_common()),
+            "splits": count_splits(lake, name, edition),
+        }
+        rows.append({key: row[key] for key in shown} | told)
+    known = {row["dataset"] for row in rows}
+    absent = [name for name in LOADERS if name not in known] if show_all else []
+    empty = dict.fromkeys((*shown, "dropped_by_reason", "splits"))
+    rows += [{**empty, "dataset": name} for name in absent]
     if json_output:
         print_json(rows)
         return
-    print_rows(rows)
+    print_rows([_summary(row) for row in rows])
     if not rows:
         say(f"can be ingested: {', '.join(LOADERS)}")
+
+
+def _summary(row: dict[str, Any]) -> dict[str, Any]:
+    """One dataset for a person: `datasets show` has the caveats in words."""
+    there = row["edition"] is not None
+    return {
+        "dataset": row["dataset"], "edition": row["edition"],
+        "read": row["rows_read"], "kept": row["rows_kept"],
+        "left out": _told(row["dropped_by_reason"]), "splits": _told(row["splits"]),
+        "metric": f"{row['primary_metric']} by {row['primary_level']}" if there else None,
+        "caveats": len(row["caveats"]) if there else None,
+        "ingested": row["ingested_at"].strftime("%Y-%m-%d") if there else None,
+    }  # fmt: skip
 
 
 @datasets.command("show", epilog="Example: evalake datasets show swe-qa --json")
@@ -61,20 +84,31 @@ def show_dataset(
     if json_output:
         print_json(shown | ({} if left_out is None else {"drops": left_out}))
         return
-    plain = {key: value for key, value in shown.items() if key not in {"corpora", "caveats"}}
-    print_rows([{"field": key, "value": _told(value)} for key, value in plain.items()])
-    fields = ("repo", "commit", "kind", "n_files", "n_symbols", "corpus_id")
-    print_rows([{key: row[key] for key in fields} for row in shown["corpora"]], title="corpora")
-    for caveat in shown["caveats"]:
-        say(f"caveat: {caveat}")
+    apart = {"corpora", "caveats"}
+    fields = {key: _told(value) for key, value in shown.items() if key not in apart}
+    print_rows([{"field": key, "value": value} for key, value in fields.items() if value != ""])
+    print_rows([_corpus(row) for row in shown["corpora"]], title="corpora")
+    if shown["caveats"]:
+        print_rows([{"caveat": caveat} for caveat in shown["caveats"]], title="caveats")
     if left_out:
         columns = ("source_row", "reason", "task_id", "evidence")
         print_rows([{key: row[key] for key in columns} for row in left_out], title="dropped")
 
 
+def _corpus(row: dict[str, Any]) -> dict[str, Any]:
+    statuses = row["files_by_status"]
+    left_out = {name: count for name, count in statuses.items() if name != "ok"}
+    return {
+        "corpus": row["repo"] or row["origin"][:60], "commit": row["commit"] and row["commit"][:12],
+        "kind": row["kind"], "files": row["n_files"], "symbols": row["n_symbols"],
+        "not read": _told(left_out), "corpus_id": row["corpus_id"][:12],
+    }  # fmt: skip
+
+
 def _told(value: object) -> object:
+    """Counts and lists in words; empty where there is nothing to tell."""
     if isinstance(value, dict):
-        return ", ".join(f"{key} {count}" for key, count in value.items()) or None
+        return ", ".join(f"{key} {count}" for key, count in value.items())
     if isinstance(value, list):
-        return ", ".join(map(str, value)) or None
-    return value
+        return ", ".join(map(str, value))
+    return "" if value is None else value
