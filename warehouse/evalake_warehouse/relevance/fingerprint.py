@@ -18,6 +18,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, TypeGuard
 
 FINGERPRINT_RULE = "ast-1"
@@ -68,10 +69,9 @@ def parse_source(source: str) -> Parsed:
 
 def fingerprint_node(definition: Definition) -> str:
     """Fingerprint of one function, method or class."""
+    told = "".join(map(_with_length, _tokens(definition)))
     digest = hashlib.sha256(FINGERPRINT_RULE.encode())
-    for token in _tokens(definition):
-        data = token.encode("utf-8", "surrogatepass")
-        digest.update(b"%d:%b" % (len(data), data))
+    digest.update(told.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 
 
@@ -104,6 +104,12 @@ def fingerprint_source(text: str) -> str | None:
     return fingerprint_text(text).fingerprint
 
 
+def _with_length(token: str) -> str:
+    """The token after its length in bytes, so that no two lists of tokens read the same."""
+    n_bytes = len(token) if token.isascii() else len(token.encode("utf-8", "surrogatepass"))
+    return f"{n_bytes}:{token}"
+
+
 def _tokens(definition: Definition) -> Iterator[str]:
     """The canonical walk, without recursion: depth is bounded by memory, not by the stack."""
     stack: list[object] = [definition]
@@ -114,17 +120,18 @@ def _tokens(definition: Definition) -> Iterator[str]:
         elif isinstance(item, ast.Constant):
             yield _constant(item.value)
         elif isinstance(item, ast.AST):
-            yield f"({type(item).__name__}"
+            opening, fields = _shape(type(item))
+            yield opening
             stack.append(")")
-            skipped = "decorator_list" if item is definition else None
-            for name, value in reversed(list(ast.iter_fields(item))):
-                if name in _IGNORED_FIELDS or name == skipped:
+            for name, label in fields:
+                value = getattr(item, name, None)
+                if value is None or (name == "decorator_list" and item is definition):
                     continue
                 parts = _merged(value) if _is_fstring(item) else value
                 if _is_empty(name, parts):
                     continue
                 stack.append(parts)
-                stack.append(f".{name}")
+                stack.append(label)
         elif isinstance(item, list):
             yield "["
             stack.append("]")
@@ -133,9 +140,16 @@ def _tokens(definition: Definition) -> Iterator[str]:
             yield repr(item)
 
 
+@cache
+def _shape(node: type[ast.AST]) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """What opens a node of this type, and its fields with their labels, the last one first."""
+    counted = [name for name in node._fields if name not in _IGNORED_FIELDS]
+    return f"({node.__name__}", tuple((name, f".{name}") for name in reversed(counted))
+
+
 def _is_empty(name: str, value: object) -> bool:
-    if value is None or value == []:
-        return True
+    if isinstance(value, list):
+        return not value
     # `f"{x:}"` carries an empty format on some versions and none on others.
     return name == "format_spec" and _is_fstring(value) and not _merged(value.values)
 
