@@ -90,15 +90,16 @@ def test_a_limited_run_does_not_stand_for_a_whole_one(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Marts:
-    """A family that took in the baseline of an earlier one as a candidate, and a control."""
+    """A family took in the baseline of an earlier one as a candidate; a third has that pair too."""
     later = T0 + timedelta(hours=1)
+    also = Joins("also", T0 + timedelta(minutes=3))
     runs = [
-        RunSpec(ARMS[0], n_tasks=12, sweep="first", joins=(Joins("second", later),)),
+        RunSpec(ARMS[0], n_tasks=12, sweep="first", joins=(Joins("second", later), also)),
         RunSpec(ARMS[1], n_tasks=12, sweep="first"),
         RunSpec(ARMS[3], n_tasks=12, sweep="unrelated", started_at=T0 + timedelta(minutes=5)),
         RunSpec(
             replace(ARMS[2], role="baseline"), n_tasks=12, sweep="second",
-            started_at=T0 + timedelta(minutes=2),
+            started_at=T0 + timedelta(minutes=2), joins=(replace(also, role="baseline"),),
         ),
     ]  # fmt: skip
     return open_marts(build_project(tmp_path_factory.mktemp("shared"), runs))

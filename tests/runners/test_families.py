@@ -97,3 +97,9 @@ def test_a_sweep_that_ends_the_run_of_another_takes_it_in_too(toy: Project) -> N
     assert (ended.state, ended.run_id) == ("ran", begun.run_id)
     run(toy, arm(on={"03": "raise"}), family="second", retry_failed=True)
     assert [row["family"] for row in events(toy, "joined")] == ["second"]
+
+    # Nor does it belong there for having been ended there.
+    [joined] = (toy.lake / "runs").rglob("*-joined-*.parquet")
+    joined.unlink()
+    run(toy, arm(on={"03": "raise"}), family="second")
+    assert [row["family"] for row in events(toy, "joined")] == ["second"]
