@@ -120,7 +120,7 @@ def _tokens(definition: Definition) -> Iterator[str]:
         elif isinstance(item, ast.Constant):
             yield _constant(item.value)
         elif isinstance(item, ast.AST):
-            opening, fields = _shape(type(item))
+            opening, fields = _shape(type(item).__name__, item._fields)
             yield opening
             stack.append(")")
             for name, label in fields:
@@ -141,10 +141,10 @@ def _tokens(definition: Definition) -> Iterator[str]:
 
 
 @cache
-def _shape(node: type[ast.AST]) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """What opens a node of this type, and its fields with their labels, the last one first."""
-    counted = [name for name in node._fields if name not in _IGNORED_FIELDS]
-    return f"({node.__name__}", tuple((name, f".{name}") for name in reversed(counted))
+def _shape(kind: str, fields: tuple[str, ...]) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """What opens a node of this kind, and its fields with their labels, the last one first."""
+    counted = [name for name in fields if name not in _IGNORED_FIELDS]
+    return f"({kind}", tuple((name, f".{name}") for name in reversed(counted))
 
 
 def _is_empty(name: str, value: object) -> bool:
