@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from lake_factory import RunWriter, docs, write_dataset
 
 from evalake_warehouse.build.dbt_runner import NodeResult, run_dbt
 from evalake_warehouse.build.freshness import WarehouseState, find_changes
@@ -10,7 +11,6 @@ from evalake_warehouse.build.inputs import prepare
 from evalake_warehouse.build.settings import BuildSettings
 from evalake_warehouse.lake.reader import list_lake
 from evalake_warehouse.project import Project
-from lake_factory import RunWriter, docs, write_dataset
 
 pytestmark = pytest.mark.dbt
 

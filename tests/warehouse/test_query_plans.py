@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from bench.compiled import CompiledModels, lake_files, open_lake, run_models
 from lake_factory import RunWriter, docs, write_dataset
 

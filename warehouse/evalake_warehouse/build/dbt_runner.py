@@ -53,6 +53,17 @@ def run_dbt(
     Raises:
         BuildError: a node failed or dbt could not start; every message is in it.
     """
+    with _no_collections():
+        return _run_dbt(project, database, arguments, variables or {}, on_node)
+
+
+def _run_dbt(
+    project: Project,
+    database: Path,
+    arguments: Sequence[str],
+    variables: dict[str, Any],
+    on_node: Callable[[str], None] | None,
+) -> list[NodeResult]:
     from dbt.adapters.duckdb.connections import DuckDBConnectionManager
     from dbt.cli.main import dbtRunner
 
@@ -140,6 +151,18 @@ def _node_result(result: Any) -> NodeResult:
 def _failure(failed: Sequence[NodeResult]) -> BuildError:
     lines = [f"{result.kind} {result.name}: {(result.message or '').strip()}" for result in failed]
     return BuildError("\n".join(lines) or "dbt failed", hint="evalake build --full")
+
+
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """Without garbage collection: a seventh of dbt's time, spent on a graph that stays anyway."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @contextmanager

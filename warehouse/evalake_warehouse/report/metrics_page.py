@@ -15,14 +15,14 @@ _SEED = Path("seeds/metric_definitions.csv")
 _HEAD = """# Metrics
 
 Made from `warehouse/dbt-project/seeds/metric_definitions.csv` by `python -m
-evalake_warehouse.report.metrics_page`. R is the number of relevant gold items of a task at a level, from
-the dataset alone. Units are distinct files at file level and hits elsewhere, ranked from 1. A hit earns at
-most one gold item, a gold item is earned once. All values lie in [0, 1].
+evalake_warehouse.report.metrics_page`. R is the number of relevant gold items of a task at a level,
+from the dataset alone. Units are distinct files at file level and hits elsewhere, ranked from 1. A
+hit earns at most one gold item, a gold item is earned once. All values lie in [0, 1].
 
-A metric at the dataset's primary level has a plain name (`recall@5`); at another level the name has it
-(`recall@5:symbol`). Values are NULL, with `null_reason`, where a task failed (`error`, `timeout`,
-`not_attempted`), has no gold (`no_gold`), was asked for fewer hits than the cutoff (`beyond_depth`), or where the
-metric has no meaning (`not_applicable`).
+A metric at the dataset's primary level has a plain name (`recall@5`); at another level the name has
+it (`recall@5:symbol`). Values are NULL, with `null_reason`, where a task failed (`error`, `timeout`,
+`not_attempted`), has no gold (`no_gold`), was asked for fewer hits than the cutoff
+(`beyond_depth`), or where the metric has no meaning (`not_applicable`).
 
 | metric | formula | pairs tested by | reference |
 |---|---|---|---|
@@ -31,8 +31,8 @@ metric has no meaning (`not_applicable`).
 _VARIABLES = """
 ## Variables
 
-`evalake build --var NAME=VALUE --scenario NAME` judges every run ever made by another value, in a warehouse of
-its own. The default one keeps these.
+`evalake build --var NAME=VALUE --scenario NAME` judges every run ever made by another value, in a
+warehouse of its own. The default one keeps these.
 
 | variable | default | range | what |
 |---|---|---|---|
