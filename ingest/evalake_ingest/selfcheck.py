@@ -16,7 +16,6 @@ from evalake_ingest.editions import Edition
 from evalake_ingest.imports.rankings import ImportedAnswer, ImportedHit, Ranking, write_ranking
 from evalake_ingest.pipeline import write_edition
 from evalake_ingest.records import Relation
-from evalake_warehouse.build.dbt_runner import share_parsed
 from evalake_warehouse.errors import DatasetError, Problem
 from evalake_warehouse.project import Project
 
@@ -31,6 +30,8 @@ def check_edition(project: Project, edition: Edition) -> None:
     Raises:
         DatasetError: with the tasks that `gold` does not score 1 on, or `empty` not 0.
     """
+    from evalake_warehouse.build.dbt_runner import share_parsed
+
     with tempfile.TemporaryDirectory(prefix="evalake-check-") as folder:
         scratch = _scratch_project(project, Path(folder))
         write_edition(project, edition, lake=scratch.lake)
