@@ -168,7 +168,7 @@ class _Build:
         results = run_dbt(
             self.project,
             database,
-            ["build", "--exclude-resource-type", "unit_test", *self._selection()],
+            ["build", "--exclude-resource-type", "unit_test", *self._selection(changes)],
             variables=self.settings.changed(),
             on_node=lambda name: self.step(f"built {name}"),
         )
@@ -187,11 +187,13 @@ class _Build:
             raise BuildError("the build file still has a write-ahead log", where=str(database))
         return rows
 
-    def _selection(self) -> list[str]:
+    def _selection(self, changes: Changes) -> list[str]:
+        # Seeds are code: the file that was copied has them unless everything is new.
+        seeds = [] if changes.is_fresh_start else ["--exclude", "resource_type:seed"]
         if not self.models:
-            return []
+            return seeds
         # A test that also reads a model left out would fail on a table that is not there.
-        return ["--select", *self.models, "--indirect-selection", "cautious"]
+        return ["--select", *self.models, "--indirect-selection", "cautious", *seeds]
 
     def _meta(self, build_id: str, listing: LakeListing) -> dict[str, Any]:
         import importlib.metadata
