@@ -20,8 +20,8 @@ from the dataset alone. Units are distinct files at file level and hits elsewher
 hit earns at most one gold item, a gold item is earned once. All values lie in [0, 1].
 
 A metric at the dataset's primary level has a plain name (`recall@5`); at another level the name has
-it (`recall@5:symbol`). Values are NULL, with `null_reason`, where a task failed (`error`, `timeout`,
-`not_attempted`), has no gold (`no_gold`), was asked for fewer hits than the cutoff
+it (`recall@5:symbol`). Values are NULL, with `null_reason`, where a task failed (`error`,
+`timeout`, `not_attempted`), has no gold (`no_gold`), was asked for fewer hits than the cutoff
 (`beyond_depth`), or where the metric has no meaning (`not_applicable`).
 
 | metric | formula | pairs tested by | reference |
