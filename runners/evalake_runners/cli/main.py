@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 
 from typer.exceptions import Abort, TyperException
@@ -10,44 +11,31 @@ from evalake_runners.cli.app import app
 from evalake_runners.cli.output import print_error, say
 from evalake_warehouse.errors import EvalakeError, ExitCode
 
+# In the order of the help: the main path first.
+_COMMANDS = (
+    "demo",
+    "ingest",
+    "datasets",
+    "imports",
+    "sweep",
+    "build",
+    "runs",
+    "report",
+    "charts",
+    "compare",
+    "baseline",
+    "sql",
+    "audit",
+    "cache",
+    "config",
+    "doctor",
+)
+
 
 def gather_commands() -> None:
     """Import every command module; each adds its commands to `app`."""
-    from evalake_runners.cli import (
-        audit,
-        baseline,
-        build,
-        cache,
-        charts,
-        compare,
-        config,
-        datasets,
-        demo,
-        doctor,
-        imports,
-        ingest,
-        report,
-        runs,
-        sql,
-        sweep,
-    )
-
-    _ = (
-        audit,
-        baseline,
-        build,
-        cache,
-        charts,
-        compare,
-        config,
-        datasets,
-        demo,
-        doctor,
-        imports,
-        ingest,
-        report,
-    )
-    _ = (demo, runs, sql, sweep)
+    for name in _COMMANDS:
+        importlib.import_module(f"evalake_runners.cli.{name}")
 
 
 def run_cli(arguments: list[str] | None = None) -> int:
