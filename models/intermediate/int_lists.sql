@@ -16,6 +16,10 @@ n_files as (
         max(unit_rank) as n_units
     from {{ ref('int_file_units') }}
     group by run_id, task_id
+),
+
+lost as (
+    select * from {{ ref('int_lost_lists') }}
 )
 
 select
@@ -36,12 +40,16 @@ select
     case
         when task_levels.level = 'file' then coalesce(n_files.n_units, 0)
         else attempts.n_hits
-    end as n_units
+    end as n_units,
+    lost.task_id is not null as is_lost
 from attempts
 inner join task_levels
     on attempts.dataset = task_levels.dataset
     and attempts.edition = task_levels.edition
     and attempts.task_id = task_levels.task_id
+left join lost
+    on attempts.run_id = lost.run_id
+    and attempts.task_id = lost.task_id
 left join n_files
     on attempts.run_id = n_files.run_id
     and attempts.task_id = n_files.task_id

@@ -16,6 +16,7 @@ with lists as (
         lists.depth,
         lists.n_hits,
         lists.n_units,
+        lists.is_lost,
         lists.covered,
         lists.library,
         lists.resolved_library,
@@ -39,6 +40,7 @@ asked as (
         definitions.measure,
         definitions.cutoff,
         case
+            when lists.is_lost then 'evidence_lost'
             when lists.status in ('error', 'timeout', 'not_attempted') then lists.status
             when
                 definitions.measure = 'library_resolution'
