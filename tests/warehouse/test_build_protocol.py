@@ -299,6 +299,22 @@ def test_torn_and_newer_files_are_named_and_left_out(project: Project, edition: 
     assert score(project, run, "t1") == 0.5
 
 
+def test_a_list_whose_file_was_torn_later_is_unknown_and_not_zero(
+    project: Project, edition: str
+) -> None:
+    run = write_run(project, edition, {"t1": docs("a")})
+    build(project)
+    hits = next((project.lake / "hits").rglob(f"{run.run_id}*.parquet"))
+    hits.write_bytes(hits.read_bytes()[:-20])
+    assert len(build(project).skipped_files) == 1
+    assert score(project, run, "t1") is None
+    hits.unlink()
+    build(project)
+    with open_warehouse(project) as connection:
+        sql = "select distinct null_reason from fct_task_metrics"
+        assert rows(connection, sql) == [{"null_reason": "evidence_lost"}]
+
+
 def test_a_pointer_file_serves_where_links_are_impossible(
     project: Project, edition: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ from evalake_warehouse.lake.schemas import TABLES
 from evalake_warehouse.project import Project
 
 _POINTER = b"evalake-pointer "
+_QUESTIONS = {duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN}
 _SCENARIO_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
@@ -104,6 +105,26 @@ def rows(
         return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
     except duckdb.Error as error:
         raise UsageError(str(error), hint='evalake sql "show all tables"') from error
+
+
+def refuse_changes(sql: str) -> None:
+    """Refuse SQL that is not a question: `copy`, `attach` and the like write files.
+
+    Raises:
+        UsageError: no statement, one that DuckDB cannot parse, or one that is no query.
+    """
+    try:
+        statements = duckdb.extract_statements(sql)
+    except duckdb.Error as error:
+        raise UsageError(str(error), hint='evalake sql "show all tables"') from error
+    if not statements:
+        raise UsageError("no SQL given", hint='evalake sql "show all tables"')
+    for statement in statements:
+        if statement.type not in _QUESTIONS:
+            raise UsageError(
+                f"{statement.type.name.lower()} is not allowed here: this is read-only",
+                hint='evalake sql "select ..." --csv > file.csv',
+            )
 
 
 def scenarios(project: Project) -> list[str]:

@@ -57,6 +57,11 @@ def run_cli(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return ExitCode.OK
+    except OSError as error:
+        # A folder that cannot be written, a full disk: the user's to mend, and no bug of ours.
+        say(f"error: {error.filename or 'output'}: {error.strerror or error}")
+        say("\nhint: evalake doctor")
+        return ExitCode.USAGE
     return result if isinstance(result, int) else ExitCode.OK
 
 

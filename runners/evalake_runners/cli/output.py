@@ -36,17 +36,30 @@ def print_json(value: object) -> None:
 def print_rows(rows: Sequence[Mapping[str, Any]], *, title: str | None = None) -> None:
     """Rows as a table: fitted to a terminal, at full width where stdout is a file or a pipe."""
     from rich.table import Table
+    from rich.text import Text
 
     if not rows:
         say("no rows")
         return
-    table = Table(title=title, title_justify="left", show_edge=False, header_style="bold")
+    table = Table(
+        title=Text(title) if title else None,
+        title_justify="left",
+        show_edge=False,
+        header_style="bold",
+    )
     for name in rows[0]:
         numeric = all(isinstance(row[name], int | float | None) for row in rows)
-        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
+        # A number that is cut in two is another number.
+        table.add_column(
+            Text(name), justify="right" if numeric else "left", no_wrap=numeric, overflow="fold"
+        )
     for row in rows:
-        table.add_row(*(format_cell(value) for value in row.values()))
-    _console().print(table)
+        table.add_row(*(Text(format_cell(value)) for value in row.values()))
+    console = _console()
+    with console.capture() as capture:
+        console.print(table)
+    for line in capture.get().splitlines():
+        print(line.rstrip())
 
 
 def format_cell(value: object) -> str:
@@ -59,7 +72,8 @@ def format_cell(value: object) -> str:
         return f"{value:.3f}" if abs(value) >= 0.0005 or value == 0 else f"{value:.1e}"
     if isinstance(value, datetime):
         return value.strftime("%Y-%m-%d %H:%M:%S")
-    return str(value).replace("[", "\\[")
+    # An escape sequence from a corpus must not reach the terminal.
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in str(value))
 
 
 def _console() -> Console:

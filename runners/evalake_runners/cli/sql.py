@@ -9,6 +9,7 @@ import typer
 
 from evalake_runners.cli.app import JsonFlag, app, current_project
 from evalake_runners.cli.output import print_json, print_rows
+from evalake_warehouse.errors import UsageError
 
 
 @app.command(
@@ -24,9 +25,12 @@ def sql(
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV on stdout.")] = False,
 ) -> None:
     """Run SQL, read-only, over the marts and the raw lake (`lake.hits`, `lake.attempts`, ...)."""
-    from evalake_warehouse.query import open_warehouse, rows
+    from evalake_warehouse.query import open_warehouse, refuse_changes, rows
 
+    if as_json and csv:
+        raise UsageError("--json and --csv exclude each other", hint="evalake sql --help")
     text = sys.stdin.read() if query == "-" else query
+    refuse_changes(text)
     with open_warehouse(current_project(), scenario=scenario) as connection:
         found = rows(connection, text)
     if as_json:

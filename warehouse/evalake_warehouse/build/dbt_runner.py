@@ -81,6 +81,8 @@ def _run_dbt(
             )
         finally:
             DuckDBConnectionManager.close_all_connections()
+    if outcome.exception is not None and not str(outcome.exception):
+        raise KeyboardInterrupt  # dbt swallows it and leaves an exception without a word
     if outcome.exception is not None:
         raise BuildError(f"dbt could not run: {outcome.exception}", hint="evalake doctor")
     results = [_node_result(result) for result in getattr(outcome.result, "results", [])]

@@ -11,6 +11,7 @@ import os
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -182,12 +183,13 @@ def _load_checked(home: Path) -> dict[str, list[int]]:
 
 def _save_checked(home: Path, seen: Mapping[str, list[int]]) -> None:
     temporary = home / f"{_CHECKED}.{uuid.uuid4().hex}.tmp"
-    try:
-        temporary.write_text(json.dumps(seen))
-        temporary.replace(home / _CHECKED)
-    except OSError:
-        # Only a note that spares work next time: a read-only home is no reason to fail.
-        temporary.unlink(missing_ok=True)
+    # Only a note that spares work next time: a read-only home is no reason to fail.
+    with suppress(OSError):
+        try:
+            temporary.write_text(json.dumps(seen))
+            temporary.replace(home / _CHECKED)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 _SQL_TYPES = {

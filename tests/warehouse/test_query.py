@@ -1,0 +1,61 @@
+"""Questions only: nothing that `evalake sql` is given may change a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lake_factory import write_dataset
+
+from evalake_runners.cli.output import print_rows
+from evalake_warehouse.errors import UsageError
+from evalake_warehouse.lake.reader import list_lake
+from evalake_warehouse.query import refuse_changes
+
+
+@pytest.mark.parametrize(
+    "sql", ["select 1", "with a as (select 1) select * from a", "show all tables", "describe t",
+            "explain select 1", "from t", "pragma version", "summarize t"],
+)  # fmt: skip
+def test_a_question_is_let_through(sql: str) -> None:
+    refuse_changes(sql)
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("copy (select 1) to 'lake/hits/x.parquet'", "copy is not allowed"),
+        ("attach 'other.db'", "attach is not allowed"),
+        ("select 1; drop table t", "drop is not allowed"),
+        ("export database 'folder'", "is not allowed"),
+        ("install httpfs", "is not allowed"),
+        ("", "no SQL given"),
+        (" ; ", "no SQL given"),
+        ("selec 1", "syntax error"),
+    ],
+)
+def test_anything_else_is_refused(sql: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        refuse_changes(sql)
+
+
+def test_a_table_shows_cells_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    print_rows([{"text": ":x: [red]no[/red]", "escape": "\x1b[31m", "n": -0.0125}])
+    shown = capsys.readouterr().out
+    assert ":x: [red]no[/red]" in shown
+    assert "\\x1b[31m" in shown
+    assert "\x1b" not in shown
+    assert "-0.013" in shown or "-0.012" in shown
+
+
+def test_a_home_that_cannot_be_written_can_still_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_dataset(tmp_path, {"t": {"a": 1}})
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(Path, "write_text", refuse)
+    monkeypatch.setattr(Path, "unlink", refuse)
+    assert len(list_lake(tmp_path).files) == 5
