@@ -38,6 +38,14 @@ class CorpusFacts:
         return {symbol.qualified_name: symbol for symbol in by_length(self.symbols)}
 
     @cached_property
+    def by_path(self) -> dict[str, list[Symbol]]:
+        """Definitions by file; of several of one name, the longest comes last."""
+        found: defaultdict[str, list[Symbol]] = defaultdict(list)
+        for symbol in by_length(self.symbols):
+            found[symbol.path].append(symbol)
+        return found
+
+    @cached_property
     def fingerprints(self) -> frozenset[str]:
         """Fingerprints of every definition."""
         return frozenset(symbol.fingerprint for symbol in self.symbols)
@@ -46,6 +54,15 @@ class CorpusFacts:
     def suffixes(self) -> SuffixIndex:
         """Names that mean one definition."""
         return SuffixIndex(self.symbols)
+
+    def find(self, name: str, path: str | None) -> Symbol | None:
+        """The definition of a name; in a known file also by its in-module name or an alias."""
+        if path is None:
+            return self.by_name.get(name)
+        for symbol in reversed(self.by_path.get(path, [])):
+            if name in {symbol.symbol, *self.suffixes.names(symbol)}:
+                return symbol
+        return None
 
 
 def by_length(symbols: list[Symbol]) -> list[Symbol]:
@@ -65,15 +82,17 @@ def complete_task(task: Task, facts: CorpusFacts | None) -> Completed:
     """Check every qrel against the corpus, and add file gold and alternative symbol names.
 
     A gold item keeps the qrels that the corpus can answer; without any it is dropped. A task
-    that loses all its relevant gold is dropped whole. Without a corpus at hand (a ranking
-    imported from elsewhere) nothing is checked.
+    that loses all its relevant gold is dropped whole. A symbol that was given without lines
+    takes its place, its full name and its fingerprint from the corpus. Without a corpus at hand
+    (a ranking imported from elsewhere) nothing is checked.
     """
     if facts is None:
         return Completed(task)
     kept: list[GoldItem] = []
     drops: list[Drop] = []
     for item in task.gold:
-        qrels = tuple(qrel for qrel in item.qrels if _is_present(qrel, facts))
+        placed = tuple(_placed(item, facts))
+        qrels = tuple(qrel for qrel in placed if _is_present(qrel, facts))
         if qrels:
             kept.append(replace(item, qrels=tuple(_with_aliases(qrels, facts))))
         else:
@@ -83,6 +102,19 @@ def complete_task(task: Task, facts: CorpusFacts | None) -> Completed:
         return Completed(None, drops)
     # A row without gold of its own (judged, and nothing was relevant) is kept as it is.
     return Completed(replace(task, gold=(*kept, *_file_gold(kept))), drops)
+
+
+def _placed(item: GoldItem, facts: CorpusFacts) -> Iterator[Qrel]:
+    """Qrels of an item, where symbols without lines are those of the corpus, or left out."""
+    has_code = any(qrel.relation == "fingerprint" for qrel in item.qrels)
+    for qrel in item.qrels:
+        if qrel.relation != "symbol" or qrel.start_line is not None or qrel.key is None:
+            yield qrel
+        elif symbol := facts.find(qrel.key, qrel.path):
+            name, path = symbol.qualified_name, symbol.path
+            yield Qrel("symbol", name, path, symbol.start_line, symbol.end_line)
+            if not has_code:
+                yield Qrel("fingerprint", key=symbol.fingerprint)
 
 
 def _is_present(qrel: Qrel, facts: CorpusFacts) -> bool:

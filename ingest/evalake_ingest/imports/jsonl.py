@@ -24,7 +24,7 @@ from evalake_ingest.records import CorpusSource, DatasetInfo, GoldItem, Level, L
 from evalake_warehouse.errors import DatasetError, Problem
 from evalake_warehouse.identity import content_hash
 
-LOADER_VERSION = "jsonl-1"
+LOADER_VERSION = "jsonl-2"
 _CORPUS = "corpus"
 _PRIMARY_METRICS: dict[Level, str] = {
     "file": "recall@10", "symbol": "recall@10", "lines": "recall@10", "doc": "ndcg@10",
