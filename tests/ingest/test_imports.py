@@ -14,7 +14,7 @@ from evalake_ingest.imports.beir import load_beir
 from evalake_ingest.imports.jsonl import JsonlFiles, load_answers, load_dataset
 from evalake_ingest.imports.rankings import ImportedRun, Ranking, write_ranking
 from evalake_ingest.imports.trec import load_qrels, load_run, rank_by_score
-from evalake_ingest.pipeline import ingest
+from evalake_ingest.pipeline import Ingested, ingest
 from evalake_warehouse.errors import DatasetError, UsageError
 from evalake_warehouse.project import Project
 
@@ -136,6 +136,16 @@ def test_every_bad_run_line_is_told_at_once(tmp_path: Path) -> None:
         "r:1: the score 'high' is not a number", "r:2: the score 'nan' is not a number",
         "r:3: 4 fields; expected: topic Q0 doc rank score tag",
     ]  # fmt: skip
+
+
+def test_a_doc_that_a_topic_lists_twice_is_refused(tmp_path: Path) -> None:
+    text = "t1 Q0 d1 1 3 x\nt2 Q0 d1 1 3 x\nt1 Q0 d1 2 2 x\nt1 Q0 d2 3 1 x\nt2 Q0 d1 2 3 x\n"
+    with pytest.raises(DatasetError) as raised:
+        load_run(write(tmp_path / "r", text), "l")
+    assert problems(raised) == [
+        "r:3: doc 'd1' of topic 't1' stands in line 1 already",
+        "r:5: doc 'd1' of topic 't2' stands in line 2 already",
+    ]
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"\xff\xfe"])
@@ -264,6 +274,55 @@ def test_an_answered_path_is_checked_against_the_corpus(project: Project, tmp_pa
         ("./a.py", "a.py", "resolved"), ("b.py", None, "unresolved"),
         ("../a.py", None, "unresolved"),
     ]  # fmt: skip
+
+
+RETRY = (
+    "class Retry:\n    def start(self):\n        pass\n\n    def count(self):\n        return 1\n"
+)
+
+
+def import_symbols(project: Project, tmp_path: Path, *gold: dict[str, Any]) -> Ingested:
+    (tmp_path / "repo" / "src").mkdir(parents=True)
+    write(tmp_path / "repo" / "src" / "a.py", RETRY)
+    write(tmp_path / "repo" / "src" / "b.py", "def other():\n    pass\n")
+    lines = [
+        {"task_id": str(number), "query": "q", "gold": [item]}
+        for number, item in enumerate(gold, start=1)
+    ]
+    files = JsonlFiles(jsonl(tmp_path / "t.jsonl", *lines), corpus=tmp_path / "repo")
+    return ingest(project, load_dataset(files, "d"), check=None)
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"path": "src/a.py", "symbol": "a.Retry.count"},
+        {"path": "src/a.py", "symbol": "Retry.count"},
+        {"path": "src/a.py", "symbol": "src.a.Retry.count"},
+        {"symbol": "a.Retry.count"},
+    ],
+)
+def test_a_symbol_takes_its_place_from_the_corpus(
+    project: Project, tmp_path: Path, named: dict[str, Any]
+) -> None:
+    import_symbols(project, tmp_path, named)
+    qrels = [row for row in read(project, "qrels") if row["relation"] != "file"]
+    places = {(row["path"], row["start_line"], row["end_line"]) for row in qrels if row["path"]}
+    assert places == {("src/a.py", 5, 6)}
+    names = {row["key"] for row in qrels if row["relation"] == "symbol"}
+    assert names == {"a.Retry.count", "src.a.Retry.count", "Retry.count"}
+    assert sum(row["relation"] == "fingerprint" for row in qrels) == 1
+
+
+def test_a_symbol_that_is_not_in_the_corpus_is_a_drop(project: Project, tmp_path: Path) -> None:
+    done = import_symbols(
+        project, tmp_path,
+        {"path": "src/a.py", "symbol": "a.Retry.count"},
+        {"path": "src/a.py", "symbol": "a.Retry.stop"},
+        {"path": "src/b.py", "symbol": "a.Retry.count"},  # of another file
+    )  # fmt: skip
+    assert done.dropped_by_reason == {"gold_not_in_corpus": 2}
+    assert [row["task_id"] for row in read(project, "tasks")] == ["1"]
 
 
 def test_two_answers_to_one_task_are_refused(tmp_path: Path) -> None:

@@ -87,13 +87,14 @@ def load_run(
     """A ranking from lines of `topic Q0 doc rank score tag`.
 
     Ranks are made from the scores, never read: compared as 32-bit floats, ties by doc id
-    descending, as trec_eval does. A doc that a topic lists twice keeps both places.
+    descending, as trec_eval does. Like there, a doc that a topic lists twice is refused.
 
     Raises:
-        DatasetError: with every line that cannot be read.
+        DatasetError: with every line that cannot be read or repeats a doc of its topic.
     """
     problems: list[Problem] = []
     found: defaultdict[str, list[tuple[str, float]]] = defaultdict(list)
+    first_line: dict[tuple[str, str], int] = {}
     for number, fields in _lines(file):
         where = f"{file}:{number}"
         if len(fields) != 6:
@@ -102,6 +103,9 @@ def load_run(
             )
         elif (score := _score(fields[4])) is None:
             problems.append(Problem(where, f"the score {fields[4]!r} is not a number"))
+        elif (earlier := first_line.setdefault((fields[0], fields[2]), number)) != number:
+            what = f"doc {fields[2]!r} of topic {fields[0]!r} stands in line {earlier} already"
+            problems.append(Problem(where, what))
         else:
             found[fields[0]].append((fields[2], score))
     refuse_all(problems, str(file))

@@ -92,7 +92,7 @@ def compare(
 
 
 @app.command(
-    epilog="Example: evalake gate baselines/starter.json latest --metric success@5  |  "
+    epilog="Example: evalake gate bm25 latest --metric success@5  |  "
     "Exits 0 if it holds, 1 if it fails, 2 if the runs cannot be compared, 3 if inconclusive."
 )
 def gate(

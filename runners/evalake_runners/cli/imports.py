@@ -64,7 +64,7 @@ def import_trec(
 
 
 @imports.command("jsonl", epilog="Example: evalake import jsonl --dataset mine --tasks tasks.jsonl "
-                 "--corpus src/ --run answers.jsonl --label mine-v1")  # fmt: skip
+                 "--corpus repo/ --run answers.jsonl --label mine-v1")  # fmt: skip
 def import_jsonl(
     *,
     dataset: _DatasetFlag,
