@@ -49,7 +49,9 @@ def describe(lake: Path, name: str, edition: str | None = None) -> Row:
     return {
         **row,
         "dropped_by_reason": _counts(drop["reason"] for drop in drops),
-        # Of these, gold items or citations of rows that were kept without them.
+        # They add up to rows_dropped: a row that was dropped for several things counts once.
+        "rows_dropped_by_reason": _counts(_first_reasons(drops, kept).values()),
+        # The others: gold items or citations of rows that were kept without them.
         "dropped_within_kept_rows": _counts(
             drop["reason"] for drop in drops if drop["task_id"] in kept
         ),
@@ -63,6 +65,12 @@ def describe(lake: Path, name: str, edition: str | None = None) -> Row:
         "corpora": _corpora(lake, name, {task["corpus_id"] for task in tasks}),
         "other_editions": [other["edition"] for other in editions if other is not row],
     }
+
+
+def _first_reasons(drops: list[Row], kept: set[str]) -> dict[str, str]:
+    """Why each row that was not kept is gone, by source row."""
+    gone = [drop for drop in drops if drop["task_id"] not in kept]
+    return {drop["source_row"]: drop["reason"] for drop in reversed(gone)}
 
 
 def list_drops(lake: Path, name: str, edition: str) -> list[Row]:

@@ -58,13 +58,13 @@ def find_originals(
             break
         if path is not None:
             paths.append(path)
-    _refuse(problems, dataset)
+    _refuse(problems, hint=f"evalake ingest {dataset} --from DIR")
     hashes = [file_sha256(path) for path in paths]
     for original, path, actual in zip(originals, paths, hashes, strict=True):
         if is_pin and original.sha256 not in {None, actual}:
             what = f"sha256 is {actual}, expected {original.sha256} ({dataset} at {pin})"
             problems.append(Problem(str(path), what))
-    _refuse(problems, dataset)
+    _refuse(problems, hint=_hint_of_another(originals, options, dataset))
     revision = pin if is_pin else f"{options.revision}+sha256:{_short(hashes)}"
     return Found(tuple(paths), tuple(hashes), revision)
 
@@ -101,10 +101,17 @@ def _not_tried(originals: Sequence[Original], options: LoadOptions) -> Iterator[
                 yield Problem(original.name, f"is missing too; from {original.url} to {place}")
 
 
-def _refuse(problems: list[Problem], dataset: str) -> None:
+def _hint_of_another(originals: Sequence[Original], options: LoadOptions, dataset: str) -> str:
+    """After a wrong hash: fetch the pinned version, or say that the files are of another."""
+    if all(original.url is not None for original in originals):
+        return f"evalake ingest {dataset}"
+    return f"evalake ingest {dataset} --from {options.source_dir} --revision THEIR_VERSION"
+
+
+def _refuse(problems: list[Problem], *, hint: str) -> None:
     if not problems:
         return
-    error = DatasetError("\n".join(map(str, problems)), hint=f"evalake ingest {dataset} --from DIR")
+    error = DatasetError("\n".join(map(str, problems)), hint=hint)
     error.problems = tuple(problems)
     raise error
 

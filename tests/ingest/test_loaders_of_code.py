@@ -82,7 +82,7 @@ def test_repoqa_rows_that_cannot_be_used_are_dropped_with_their_reason(
 def test_a_release_that_is_not_the_pinned_one_is_refused(project: Project, tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="expected c050a2ad90a7df89") as raised:
         load(project, "repoqa", release(tmp_path, repoqa_row()), revision=None)
-    assert raised.value.hint == "evalake ingest repoqa --from DIR"
+    assert raised.value.hint == "evalake ingest repoqa"  # which fetches the pinned one
 
 
 def test_a_partial_copy_under_its_own_name_says_so(project: Project, tmp_path: Path) -> None:

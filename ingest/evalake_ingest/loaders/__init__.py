@@ -35,6 +35,7 @@ def get_loader(name: str) -> Loader:
 
         near = get_close_matches(name, LOADERS, n=1)
         meant = f"; did you mean `{near[0]}`?" if near else f"; there are: {', '.join(LOADERS)}"
-        raise UsageError(f"unknown dataset `{name}`{meant}", hint="evalake datasets list --all")
+        hint = f"evalake ingest {near[0]}" if near else "evalake datasets list --all"
+        raise UsageError(f"unknown dataset `{name}`{meant}", hint=hint)
     module, _, attribute = LOADERS[name].partition(":")
     return cast("Loader", getattr(importlib.import_module(f"{__name__}.{module}"), attribute))

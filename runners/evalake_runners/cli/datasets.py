@@ -84,8 +84,13 @@ def show_dataset(
     if json_output:
         print_json(shown | ({} if left_out is None else {"drops": left_out}))
         return
-    apart = {"corpora", "caveats"}
-    fields = {key: _told(value) for key, value in shown.items() if key not in apart}
+    within = shown["dropped_within_kept_rows"]
+    told = {
+        "rows_dropped": _sum_told(shown["rows_dropped"], shown["rows_dropped_by_reason"]),
+        "dropped_within_kept_rows": _sum_told(sum(within.values()), within) if within else "",
+    }
+    apart = {"corpora", "caveats", "dropped_by_reason", "rows_dropped_by_reason"}
+    fields = {key: _told(value) for key, value in (shown | told).items() if key not in apart}
     print_rows([{"field": key, "value": value} for key, value in fields.items() if value != ""])
     print_rows([_corpus(row) for row in shown["corpora"]], title="corpora")
     if shown["caveats"]:
@@ -103,6 +108,12 @@ def _corpus(row: dict[str, Any]) -> dict[str, Any]:
         "kind": row["kind"], "files": row["n_files"], "symbols": row["n_symbols"],
         "not read": _told(left_out), "corpus_id": row["corpus_id"][:12],
     }  # fmt: skip
+
+
+def _sum_told(total: int, parts: dict[str, int]) -> str:
+    """A count and what it is made of."""
+    told = " + ".join(f"{count} {name}" for name, count in parts.items())
+    return f"{total} = {told}" if told else str(total)
 
 
 def _told(value: object) -> object:
