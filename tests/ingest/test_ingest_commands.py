@@ -109,6 +109,8 @@ def test_every_dataset_that_can_be_ingested_is_listed(capsys: pytest.CaptureFixt
         (["ingest", "repoqa", "--from", "no-such"], "error: --from no-such: not a folder"),
         (["ingest", "startr"], "hint: evalake ingest starter"),
         (["ingest", "startr"], "unknown dataset `startr`; did you mean `starter`?"),
+        (["datasets", "show", "toy"], "hint: evalake datasets list --all"),
+        (["datasets", "show", "odex"], "hint: evalake ingest odex"),
         (["datasets", "show", "toy"], "error: no dataset `toy` in the lake"),
         (["import", "jsonl", "--dataset", "d"], "error: evalake import jsonl: give --tasks, --run"),
         (["import", "trec", "--dataset", "d", "--label", "l", "--run", "r", "--qrels", "q"],
@@ -134,6 +136,14 @@ def test_a_file_with_the_wrong_hash_writes_nothing(
     assert "hint: evalake ingest odex" in err.splitlines()[-1]
     assert "--from DIR" not in err
     assert not project.lake.exists()
+
+
+def test_wheels_that_are_missing_are_not_asked_for_in_the_same_words(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    code, _, err = run(capsys, "ingest", "starter", "--from", str(tmp_path))
+    assert code == 2
+    assert err.splitlines()[-1] == "hint: evalake ingest starter"
 
 
 def test_import_trec_prints_the_run_as_json(

@@ -70,7 +70,11 @@ class PackagesSource:
 
 
 def read_packages(
-    pins: Sequence[WheelPin], *, cache: Path, wheels_dir: Path | None = None
+    pins: Sequence[WheelPin],
+    *,
+    cache: Path,
+    wheels_dir: Path | None = None,
+    dataset: str = "NAME",
 ) -> list[Files]:
     """Python files of each package, exactly as pinned.
 
@@ -78,6 +82,7 @@ def read_packages(
 
     Args:
         wheels_dir: wheels on disk, used instead of this installation and of any index.
+        dataset: who asks, for the hint.
 
     Raises:
         DatasetError: packages that could not be had, all of them, with their wheels' names.
@@ -90,7 +95,9 @@ def read_packages(
         except EvalakeError as error:
             problems += error.problems
     if problems:
-        raised = DatasetError("\n".join(map(str, problems)), hint="evalake ingest NAME --from DIR")
+        # Who brought wheels that do not do is told how to have them fetched, and the other way.
+        hint = f"evalake ingest {dataset}{'' if wheels_dir else ' --from DIR'}"
+        raised = DatasetError("\n".join(map(str, problems)), hint=hint)
         raised.problems = tuple(problems)
         raise raised
     return found

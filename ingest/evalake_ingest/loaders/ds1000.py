@@ -166,7 +166,9 @@ def _packages(options: LoadOptions, only: Sequence[str]) -> CorpusSource:
     wheels = wheels if wheels is not None and wheels.is_dir() else None
     packages: list[Files] = [
         {path: content for path, content in files.items() if "/tests/" not in path}
-        for files in read_packages(pins, cache=options.cache, wheels_dir=wheels)
+        for files in read_packages(
+            pins, cache=options.cache, wheels_dir=wheels, dataset="ds1000-packages"
+        )
     ]
     pinned = [f"{pin.name}=={pin.version}" for pin in pins]
     lines = "".join(f'    "{requirement}",\n' for requirement in pinned)

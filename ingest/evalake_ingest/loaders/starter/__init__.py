@@ -67,7 +67,9 @@ class Starter:
         pins = read_pins(folder / "pins.json")
         written = read_tasks(folder / "tasks")
         fingerprints = read_fingerprints(folder / "fingerprints.yaml", written)
-        packages = read_packages(pins, cache=options.cache, wheels_dir=options.source_dir)
+        packages = read_packages(
+            pins, cache=options.cache, wheels_dir=options.source_dir, dataset=self.name
+        )
         union = {path: content for files in packages for path, content in files.items()}
         pinned = ", ".join(f"{pin.name} {pin.version}" for pin in pins)
         info = DatasetInfo(
