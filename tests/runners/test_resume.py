@@ -39,6 +39,17 @@ def test_the_same_sweep_again_writes_no_file_and_starts_no_worker(toy: Project) 
     assert _files(toy) == before
 
 
+def test_tasks_whose_hits_are_gone_from_the_lake_are_asked_again(toy: Project) -> None:
+    (first,) = run(toy, arm("random"))
+    answered = {row["task_id"] for row in rows(toy, "hits")}
+    for path in (toy.lake / "hits").rglob(f"{first.run_id}*.parquet"):
+        path.unlink()
+    (again,) = run(toy, arm("random"))
+    assert again.state == "ran"
+    assert {row["task_id"] for row in rows(toy, "hits")} == answered
+    assert run(toy, arm("random"))[0].state == "done"
+
+
 def test_what_defines_an_arm_makes_it_another_and_a_label_does_not(toy: Project) -> None:
     def hashes(*arms: object) -> list[str]:
         plan = make_plan(toy, request(*arms))  # type: ignore[arg-type]

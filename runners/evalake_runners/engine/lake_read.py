@@ -161,14 +161,29 @@ class LakeView:
                     run.families.add(row["family"])
                     by_id[run.run_id] = run
                     found.setdefault(key, []).append(run)
-            for row in self._run_rows(
-                "attempts",
-                by_id,
-                "select run_id, task_id, status from t qualify row_number() over (partition by "
-                "run_id, task_id order by status in ('ok', 'empty') desc, attempt desc) = 1",
-            ):
-                by_id[row["run_id"]].statuses[row["task_id"]] = row["status"]
+            self._add_statuses(by_id)
         return found
+
+    def _add_statuses(self, runs: Mapping[str, PastRun]) -> None:
+        """What became of each task; one whose hits are gone from the lake was never asked."""
+        counted = self._run_rows(
+            "hits",
+            runs,
+            "select run_id, task_id, attempt, count(*) as n_hits from t "
+            "group by run_id, task_id, attempt",
+        )
+        present = {
+            (row["run_id"], row["task_id"], row["attempt"]): row["n_hits"] for row in counted
+        }
+        for row in self._run_rows(
+            "attempts",
+            runs,
+            "select run_id, task_id, attempt, status, n_hits from t qualify row_number() over "
+            "(partition by run_id, task_id "
+            "order by status in ('ok', 'empty') desc, attempt desc) = 1",
+        ):
+            if row["n_hits"] <= present.get((row["run_id"], row["task_id"], row["attempt"]), 0):
+                runs[row["run_id"]].statuses[row["task_id"]] = row["status"]
 
     def last_attempts(self, run_id: str) -> dict[str, int]:
         """The highest attempt number of each task, hits that were never committed included.
