@@ -6,7 +6,8 @@ with pairs as (
     where is_changed
 ),
 
-task_metrics as (
+-- All runs ever: each use reads the few that it needs.
+task_metrics as not materialized (
     select * from {{ ref('fct_task_metrics') }}
 ),
 

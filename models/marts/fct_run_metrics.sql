@@ -4,7 +4,7 @@
 
 {{ config(materialized='incremental', incremental_strategy='replace_runs') }}
 
-with all_task_metrics as (
+with all_task_metrics as not materialized (
     select * from {{ ref('fct_task_metrics') }}
 ),
 
