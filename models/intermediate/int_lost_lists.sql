@@ -18,11 +18,7 @@ promised as (
 ),
 
 present as (
-    select
-        run_id,
-        count(*) as n_hits
-    from hits
-    group by run_id
+    select * from {{ source('build', 'hit_counts') }}
 ),
 
 -- Counting per task is left to the few runs whose sums differ.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from evalake_warehouse.build.freshness import Changes, RunState, WarehouseState
-from evalake_warehouse.lake.reader import LakeListing, quoted, relation_sql, sql_literal
+from evalake_warehouse.lake.reader import LakeFile, LakeListing, quoted, relation_sql, sql_literal
 from evalake_warehouse.lake.schemas import TABLES
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def prepare(database: Path, listing: LakeListing, changes: Changes) -> None:
             kind = "view" if name in LEFT_IN_PARQUET else "table"
             connection.execute(f"create {kind} lake.{quoted(name)} as {sql}")
         _create_keys(connection, "changed_runs", "run_id", sorted(run_ids))
+        connection.execute(hit_counts_sql(listing.by_table["hits"], run_ids))
         _create_keys(connection, "changed_families", "family", _families(connection, run_ids))
 
 
@@ -101,6 +102,23 @@ def _families(connection: DuckDBPyConnection, run_ids: set[str]) -> list[str]:
         sql += " union select run_id, family from dim_run_families"
     return sorted(
         {family for run_id, family in connection.execute(sql).fetchall() if run_id in run_ids}
+    )
+
+
+def hit_counts_sql(files: Iterable[LakeFile], run_ids: Collection[str]) -> str:
+    """A statement that makes `build.hit_counts`: hits in the lake per run, as footers say."""
+    import pyarrow.parquet as pq
+
+    counts = dict.fromkeys(run_ids, 0)
+    for file in files:
+        if file.owner in counts:
+            counts[file.owner] += pq.read_metadata(file.path).num_rows
+    rows = ", ".join(f"({sql_literal(run_id)}, {count})" for run_id, count in counts.items())
+    return (
+        "create table build.hit_counts as "
+        "select cast(run_id as varchar) as run_id, cast(n_hits as bigint) as n_hits "
+        f"from (values {rows or '(null, null)'}) as counted (run_id, n_hits) "
+        "where run_id is not null"
     )
 
 
