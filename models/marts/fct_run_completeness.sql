@@ -18,7 +18,8 @@ scores as (
     select
         run_id,
         max(value) as best_score,
-        count(value) as n_scores
+        count(value) as n_scores,
+        count(*) filter (where null_reason = 'no_comparable_output') as n_incomparable
     from {{ ref('fct_task_metrics') }}
     where
         run_id in (select run_id from {{ source('build', 'changed_runs') }})
@@ -49,7 +50,8 @@ joined as (
         coalesce(counted.n_timeout, 0) as n_timeout,
         datasets.rows_dropped as n_dropped,
         scores.best_score,
-        coalesce(scores.n_scores, 0) as n_scores
+        coalesce(scores.n_scores, 0) as n_scores,
+        coalesce(scores.n_incomparable, 0) as n_incomparable
     from runs
     left join counted on runs.run_id = counted.run_id
     left join datasets
@@ -66,6 +68,7 @@ judged as (
         case
             when n_ok + n_empty + n_error + n_timeout = 0 then 'nothing_attempted'
             when n_ok + n_empty = 0 then 'all_failed'
+            when n_scores = 0 and n_incomparable > 0 then 'no_comparable_output'
             when system in ('empty', 'random') then null
             when n_ok = 0 then 'all_empty'
             when n_scores > 0 and best_score = 0 then 'all_zero'

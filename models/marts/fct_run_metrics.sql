@@ -30,16 +30,17 @@ chance as (
     select * from {{ ref('int_chance') }}
 ),
 
--- Where no expectation is known, what the latest random control got.
+-- Where no expectation is known, what the latest random control of the same output got.
 control_runs as (
     select
         dataset,
         edition,
         split,
+        output,
         max(run_id) as run_id
     from {{ ref('dim_runs') }}
     where system = 'random' and status <> 'unfinished'
-    group by dataset, edition, split
+    group by dataset, edition, split, output
 ),
 
 control_scores as (
@@ -47,12 +48,31 @@ control_scores as (
         control_runs.dataset,
         control_runs.edition,
         control_runs.split,
+        control_runs.output,
         all_task_metrics.metric,
         {{ stat_exact_mean('all_task_metrics.value') }} as chance
     from all_task_metrics
     inner join control_runs on all_task_metrics.run_id = control_runs.run_id
     group by
-        control_runs.dataset, control_runs.edition, control_runs.split, all_task_metrics.metric
+        control_runs.dataset,
+        control_runs.edition,
+        control_runs.split,
+        control_runs.output,
+        all_task_metrics.metric
+),
+
+-- The commonest reason why a task has no score.
+reasons as (
+    select
+        run_id,
+        metric,
+        null_reason
+    from task_metrics
+    where value is null
+    group by run_id, metric, null_reason
+    qualify row_number() over (
+        partition by run_id, metric order by count(*) desc, null_reason asc
+    ) = 1
 ),
 
 averaged as (
@@ -86,6 +106,7 @@ select
     averaged.n_truncated,
     averaged.mean,
     averaged.mean_strict,
+    if(averaged.n_scored = 0, reasons.null_reason, null) as null_reason,
     intervals.ci_low,
     intervals.ci_high,
     case
@@ -111,6 +132,9 @@ inner join runs on averaged.run_id = runs.run_id
 left join intervals
     on averaged.run_id = intervals.run_id
     and averaged.metric = intervals.metric
+left join reasons
+    on averaged.run_id = reasons.run_id
+    and averaged.metric = reasons.metric
 left join definitions on split_part(averaged.metric, ':', 1) = definitions.metric
 left join chance
     on averaged.run_id = chance.run_id
@@ -119,4 +143,5 @@ left join control_scores
     on runs.dataset = control_scores.dataset
     and runs.edition = control_scores.edition
     and runs.split = control_scores.split
+    and runs.output = control_scores.output
     and averaged.metric = control_scores.metric

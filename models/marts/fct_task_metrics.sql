@@ -1,6 +1,7 @@
 -- Grain: one row per run, task and metric.
 -- It starts from attempts, not from hits: an attempt that found nothing scores 0, and one that
--- failed, was asked for too few hits or has no gold is NULL with a reason.
+-- failed, was asked for too few hits, has no gold or cannot be compared with it is NULL with a
+-- reason.
 
 {{ config(materialized='incremental', incremental_strategy='replace_runs') }}
 
@@ -12,8 +13,10 @@ with lists as (
         lists.level,
         lists.is_primary,
         lists.n_relevant,
+        lists.n_by_text,
         lists.status,
         lists.depth,
+        lists.output,
         lists.n_hits,
         lists.n_units,
         lists.is_lost,
@@ -48,6 +51,12 @@ asked as (
                 then 'not_applicable'
             when definitions.measure = 'library_resolution' then null
             when lists.n_relevant = 0 then 'no_gold'
+            -- Nothing that such an answer holds could be recognised as any gold of the task.
+            when
+                lists.output in ('composite', 'blob')
+                and lists.n_by_text = 0
+                and not (definitions.measure = 'coverage' and lists.covered is not null)
+                then 'no_comparable_output'
             when definitions.cutoff > lists.depth then 'beyond_depth'
             when definitions.measure = 'needle' and lists.n_relevant > 1 then 'not_applicable'
         end as null_reason

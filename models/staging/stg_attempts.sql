@@ -36,6 +36,7 @@ select
     chosen.started_at,
     runs.dataset,
     runs.edition,
-    runs.depth
+    runs.depth,
+    runs.output
 from chosen
 inner join runs on chosen.run_id = runs.run_id

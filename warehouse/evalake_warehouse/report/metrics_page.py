@@ -22,8 +22,9 @@ hit earns at most one gold item, a gold item is earned once. All values lie in [
 A metric at the dataset's primary level has a plain name (`recall@5`); at another level the name has
 it (`recall@5:symbol`). Values are NULL, with `null_reason`, where a task failed (`error`,
 `timeout`, `not_attempted`), has no gold (`no_gold`), was asked for fewer hits than the cutoff
-(`beyond_depth`), where the metric has no meaning (`not_applicable`), or where hits that an attempt
-counts are gone from the lake (`evidence_lost`).
+(`beyond_depth`), where the metric has no meaning (`not_applicable`), where one text was answered
+(output `composite` or `blob`) and no gold of the task is text (`no_comparable_output`), or where
+hits that an attempt counts are gone from the lake (`evidence_lost`).
 
 | metric | formula | pairs tested by | reference |
 |---|---|---|---|
