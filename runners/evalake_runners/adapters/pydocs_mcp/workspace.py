@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from evalake_runners.adapters.pydocs_mcp.config import (
+    TOKENS_OF,
     EmbeddingConfig,
     LateInteractionConfig,
     PydocsConfig,
 )
 from evalake_runners.adapters.pydocs_mcp.models import own_max_seq_length
+from evalake_runners.adapters.pydocs_mcp.token_models import derive, read_shape
 
 if TYPE_CHECKING:
     from pydocs_mcp.retrieval.config import AppConfig
@@ -55,17 +57,33 @@ class Workspace:
         node_scores: bool,
         models: Mapping[str, Path],
     ) -> None:
-        """Write pydocs-mcp's configuration; it accepts pipelines only from the same folder."""
+        """Write pydocs-mcp's configuration; it accepts pipelines only from the same folder.
+
+        What is there already and the same is left alone, for others may be reading it.
+        """
         self.home.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(ingestion, self.folder / "ingestion.yaml")
+        late, models = config.late_interaction, dict(models)
+        if late is not None and late.model.startswith(TOKENS_OF):
+            models["late_interaction"] = derive(models["late_interaction"], self.folder)
         document = settings_document(config, node_scores=node_scores, models=models)
-        self.settings.write_text(yaml.safe_dump(document), encoding="utf-8")
+        _replace(self.folder / "ingestion.yaml", ingestion.read_text(encoding="utf-8"))
+        _replace(self.settings, yaml.safe_dump(document))
 
     def load_settings(self) -> AppConfig:
         """pydocs-mcp's configuration as it reads it; call inside `isolated`."""
         from pydocs_mcp.retrieval.config import AppConfig
 
         return AppConfig.load(self.settings)
+
+
+def _replace(path: Path, text: str) -> None:
+    if path.is_file() and path.read_text(encoding="utf-8") == text:
+        return
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}-", delete=False
+    ) as file:
+        file.write(text)
+    Path(file.name).replace(path)
 
 
 def settings_document(
@@ -105,11 +123,12 @@ def _embedding_settings(embedding: EmbeddingConfig, folder: Path | None) -> Mapp
 def _late_interaction_settings(
     late: LateInteractionConfig, folder: Path | None
 ) -> Mapping[str, Any]:
-    return {
-        "enabled": True,
-        "model_name": str(folder or late.model),
-        "embedding_dim": late.dim,
-        "device": late.device,
-        "document_length": late.document_length,
-        "query_length": late.query_length,
+    settings = {"enabled": True, "model_name": str(folder or late.model), "device": late.device}
+    shape = folder and read_shape(folder)
+    if shape is None:
+        return settings
+    return settings | {
+        "embedding_dim": shape.dim,
+        "document_length": late.document_length or shape.document_length,
+        "query_length": late.query_length or shape.query_length,
     }
