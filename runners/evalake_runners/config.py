@@ -43,6 +43,20 @@ class SystemFile(Strict):
         default="default", description="Which wording of the question is asked."
     )
     depth: int | None = Field(default=None, ge=1, le=10_000, description="Hits asked for.")
+    blob_bytes: int | None = Field(
+        default=None,
+        ge=1,
+        le=10_000_000,
+        description="Join the texts of the hits, best first, into one of at most so many bytes; "
+        "the arm's output is that text, its depth 1.",
+    )
+    blob_hits: int | None = Field(
+        default=None,
+        ge=1,
+        le=10_000,
+        description="With blob_bytes: hits asked for.  [default: the system file's depth, else the "
+        "sweep's]",
+    )
 
 
 class ArmEntry(Strict):
@@ -58,6 +72,20 @@ class ArmEntry(Strict):
         default=None, description="Which wording of the question is asked."
     )
     depth: int | None = Field(default=None, ge=1, le=10_000, description="Hits asked for.")
+    blob_bytes: int | None = Field(
+        default=None,
+        ge=1,
+        le=10_000_000,
+        description="Join the texts of the hits, best first, into one of at most so many bytes; "
+        "the arm's output is that text, its depth 1.",
+    )
+    blob_hits: int | None = Field(
+        default=None,
+        ge=1,
+        le=10_000,
+        description="With blob_bytes: hits asked for.  [default: the system file's depth, else the "
+        "sweep's]",
+    )
     corpus_dir: str | None = Field(
         default=None, description="A folder to search instead of the dataset's corpora."
     )

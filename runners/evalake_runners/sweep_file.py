@@ -10,11 +10,14 @@ from typing import Any
 from evalake_runners.adapters.registry import PLUGIN_PREFIX, adapter_names, get_adapter
 from evalake_runners.config import DEFAULT_DEPTH, ArmEntry, Sweep, SystemFile
 from evalake_runners.engine.arms import ArmSpec, bind, role_of
+from evalake_runners.engine.blobs import Blob
 from evalake_runners.yaml_file import Loc, YamlFile, check, did_you_mean, read_yaml
 from evalake_warehouse.errors import ConfigError, EvalakeError, Problem, UsageError
 from evalake_warehouse.project import Project
 
 HINT = "evalake config schema"
+
+_BLOB_DEPTH = "{depth}: a blob is one item of depth 1; `blob_hits` is how many hits it is made of"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +116,8 @@ def load_system(
     file.raise_if_wrong(HINT)
     if arm is None:
         raise AssertionError("an arm without a problem is valid")
+    if arm.blob is not None and depth not in (None, 1):
+        raise UsageError(_BLOB_DEPTH.format(depth=depth), where="--depth")
     return replace(arm, depth=depth or arm.depth, label=label or arm.label, corpus_dir=corpus_dir)
 
 
@@ -159,6 +164,7 @@ def _arm(
             file.add((*at, "config", *loc), what)
     _adopt(file, used_file)
     corpus_dir = _corpus_dir(file, at, entry)
+    blob = _blob(file, at, entry, used, depth=depth)
     if len(file.problems) > before or config is None:
         return None
     label = entry.label or (used.label if used else None) or system
@@ -167,18 +173,41 @@ def _arm(
         label=label,
         adapter=system,
         config=config,
-        depth=entry.depth or (used.depth if used else None) or depth,
+        depth=1 if blob else entry.depth or (used.depth if used else None) or depth,
         query_variant=entry.query_variant or (used.query_variant if used else "default"),
         role=role_of(label, system, baseline),
         base_dirs=tuple(dict.fromkeys(folder.resolve() for folder in folders)),
         corpus_dir=corpus_dir,
+        blob=blob,
     )
     try:
         return _tried(spec, project)
     except EvalakeError as error:
         for problem in error.problems:
-            file.add((*at, "config") if entry.config else at, str(problem))
+            note = (
+                "; beside `blob_bytes` that is `blob_hits`"
+                if blob and "`depth`" in problem.what
+                else ""
+            )
+            file.add((*at, "config") if entry.config else at, f"{problem}{note}")
         return None
+
+
+def _blob(
+    file: YamlFile, at: Loc, entry: ArmEntry, used: SystemFile | None, *, depth: int
+) -> Blob | None:
+    """How the arm's one text is made; None for a list. Problems are noted in `file`."""
+    max_bytes = entry.blob_bytes or (used.blob_bytes if used else None)
+    n_hits = entry.blob_hits or (used.blob_hits if used else None)
+    if max_bytes is None:
+        if n_hits is not None:
+            file.add((*at, "blob_hits"), "has no meaning without `blob_bytes`")
+        return None
+    is_of_list = used is not None and used.blob_bytes is None  # the file's depth is a search's
+    stated = entry.depth or (used.depth if used and not is_of_list else None)
+    if stated not in (None, 1):
+        file.add((*at, "depth"), _BLOB_DEPTH.format(depth=stated))
+    return Blob(max_bytes, n_hits or (used.depth if used and is_of_list else None) or depth)
 
 
 def _tried(spec: ArmSpec, project: Project) -> ArmSpec:

@@ -7,6 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
+from evalake_runners.adapters.chunking import read_documents
 from evalake_runners.adapters.protocol import Answer, CorpusView, IndexReport, Query, RawHit
 from evalake_runners.adapters.setup import Adapter, Setup, Strict
 
@@ -17,6 +20,17 @@ class NoConfig(Strict):
     """A control has nothing to set."""
 
 
+class RandomConfig(Strict):
+    """Configuration of the `random` control."""
+
+    window_lines: int | None = Field(
+        default=None,
+        ge=1,
+        description="Answer so many lines from a random place of each file or document, with their "
+        "text: chance where gold is matched by content.  [default: whole files, without text]",
+    )
+
+
 class ControlSystem:
     """A system that needs no index and answers by a function."""
 
@@ -25,13 +39,22 @@ class ControlSystem:
     output = "ranked"
     needs_network = False
 
-    def __init__(self, name: str, answering: Callable[[], Answering]) -> None:
+    def __init__(
+        self,
+        name: str,
+        answering: Callable[[], Answering],
+        *,
+        config: Mapping[str, Any] | None = None,
+        gives_text: bool = True,
+    ) -> None:
         self.name = name
+        self.gives_text = gives_text
         self._answering = answering
+        self._config = config or {}
 
     def public_config(self) -> Mapping[str, Any]:
-        """Nothing."""
-        return {}
+        """What was set; nothing by default."""
+        return self._config
 
     def config_files(self) -> Mapping[str, Path]:
         """None."""
@@ -109,6 +132,36 @@ def random_hits(run_seed: int) -> Answering:
     return answer
 
 
+def random_windows(run_seed: int, window_lines: int) -> Answering:
+    """Windows of lines with their text, each at a random place of another item of the corpus."""
+    documents: dict[str, dict[str, str]] = {}
+
+    def text_of(corpus: CorpusView, item: str) -> str:
+        if corpus.kind == "files":
+            return (corpus.root / item).read_bytes().decode("utf-8", "replace")
+        if corpus.corpus_id not in documents:
+            documents[corpus.corpus_id] = dict(read_documents(corpus))
+        return documents[corpus.corpus_id][item]
+
+    def answer(corpus: CorpusView, query: Query) -> Sequence[RawHit]:
+        seed = query.seed ^ run_seed
+        places = random.Random(seed)  # noqa: S311
+        hits = []
+        for item in draw_distinct(corpus.paths, query.depth, seed=seed):
+            lines = text_of(corpus, item).split("\n")
+            start = int(places.random() * max(1, len(lines) - window_lines + 1))
+            window = lines[start : start + window_lines]
+            text = "\n".join(window)
+            hits.append(
+                RawHit(raw_path=item, start_line=start + 1, end_line=start + len(window), text=text)
+                if corpus.kind == "files"
+                else RawHit(doc_id=item, text=text)
+            )
+        return hits
+
+    return answer
+
+
 def draw_distinct(items: Sequence[str], n: int, *, seed: int) -> list[str]:
     """Up to `n` of `items` without replacement, the same on every Python version.
 
@@ -130,9 +183,15 @@ def _make_empty(config: NoConfig, setup: Setup) -> ControlSystem:
     return ControlSystem("empty", lambda: no_hits)
 
 
-def _make_random(config: NoConfig, setup: Setup) -> ControlSystem:
-    del config
-    return ControlSystem("random", lambda: random_hits(setup.seed))
+def _make_random(config: RandomConfig, setup: Setup) -> ControlSystem:
+    window_lines = config.window_lines
+    if window_lines is None:
+        return ControlSystem("random", lambda: random_hits(setup.seed), gives_text=False)
+    return ControlSystem(
+        "random",
+        lambda: random_windows(setup.seed, window_lines),
+        config=config.model_dump(mode="json"),
+    )
 
 
 def _make_gold(config: NoConfig, setup: Setup) -> ControlSystem:
@@ -144,6 +203,6 @@ ADAPTERS = {
     "gold": Adapter("gold", "Control: answers the gold, scores 1.0", NoConfig, _make_gold),
     "empty": Adapter("empty", "Control: answers nothing, scores 0.0", NoConfig, _make_empty),
     "random": Adapter(
-        "random", "Control: distinct items by the task's seed", NoConfig, _make_random
+        "random", "Control: distinct items by the task's seed", RandomConfig, _make_random
     ),
 }

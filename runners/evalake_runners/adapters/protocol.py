@@ -94,7 +94,11 @@ class Searcher(Protocol):
 
 
 class System(Protocol):
-    """One system with one effective configuration; cheap to make, starts nothing by itself."""
+    """One system with one effective configuration; cheap to make, starts nothing by itself.
+
+    One whose hits carry no text has `gives_text = False` as well: an arm that joins texts into one
+    is refused then, before anything runs.
+    """
 
     name: str
     version: str  # known without starting a server, else "unknown"

@@ -10,6 +10,7 @@ from pathlib import Path
 from evalake_runners.adapters.protocol import System
 from evalake_runners.adapters.registry import get_adapter
 from evalake_runners.adapters.setup import Setup, Strict
+from evalake_runners.engine.blobs import Blob
 from evalake_runners.engine.redact import describe
 from evalake_warehouse.errors import EvalakeError, SystemFailedError, UsageError
 from evalake_warehouse.identity import canonical_json, content_hash
@@ -31,6 +32,12 @@ class ArmSpec:
     role: str = "candidate"  # baseline | candidate | control
     base_dirs: tuple[Path, ...] = ()
     corpus_dir: Path | None = None  # searched instead of the dataset's corpora
+    blob: Blob | None = None  # one text instead of a list; `depth` is 1 then
+
+    @property
+    def n_asked(self) -> int:
+        """Hits that each search asks the system for."""
+        return self.depth if self.blob is None else self.blob.n_hits
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +96,19 @@ def bind(
 
     The arm's hash covers the system, its version, the adapter's version, the effective
     configuration with the content of every file it names, the query variant, the output's shape,
-    the depth, and the corpus where it is not the dataset's own. Dataset, split, seed and repeat
-    are not part of it: they are the cell's.
+    the depth, and, where they are not the usual, the corpus and how one text is made of the hits.
+    Dataset, split, seed and repeat are not part of it: they are the cell's.
 
     Raises:
-        UsageError: the configuration names a file that does not exist.
+        UsageError: the configuration names a file that does not exist, or asks for one text of
+            hits that have none.
     """
-    setup = Setup(dataset, edition, spec.depth, seed, project, spec.base_dirs)
+    setup = Setup(dataset, edition, spec.n_asked, seed, project, spec.base_dirs)
     system = make_system(spec, setup)
+    if spec.blob is not None and not getattr(system, "gives_text", True):
+        what = f"the hits of `{system.name}`, so configured, have no text for `blob_bytes` to join"
+        raise UsageError(what)
+    output = system.output if spec.blob is None else "blob"
     config = dict(system.public_config())
     files = {name: _sha256(path) for name, path in sorted(system.config_files().items())}
     identity: dict[str, object] = {
@@ -106,9 +118,11 @@ def bind(
         "config": dict(config),
         "config_files": files,
         "query_variant": spec.query_variant,
-        "output": system.output,
+        "output": output,
         "depth": spec.depth,
     }
+    if spec.blob is not None:
+        identity["blob"] = config["blob"] = dict(spec.blob.identity())
     if corpus_id is not None:
         identity["corpus_id"] = corpus_id
         config["corpus_id"] = corpus_id
@@ -124,7 +138,7 @@ def bind(
         system=system.name,
         system_version=system.version,
         adapter_version=system.adapter_version,
-        output=system.output,
+        output=output,
         needs_network=system.needs_network,
         config_json=canonical_json(config),
         config_files=files,

@@ -117,7 +117,7 @@ class CellRun:
                     corpora=corpora,
                     indexes=indexes,
                     limits=context.request.limits,
-                    depth=cell.arm.spec.depth,
+                    depth=cell.arm.spec.n_asked,
                     variant=cell.arm.spec.query_variant,
                     start_worker=lambda: self._start_worker(folder),
                     record=lambda outcome: self._record(outcome, step),

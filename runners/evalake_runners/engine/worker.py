@@ -22,9 +22,17 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from evalake_runners.adapters.protocol import CorpusView, NotAttemptedError, Query, Searcher, System
+from evalake_runners.adapters.protocol import (
+    Answer,
+    CorpusView,
+    NotAttemptedError,
+    Query,
+    Searcher,
+    System,
+)
 from evalake_runners.engine.answers import pack_answer
 from evalake_runners.engine.arms import make_system
+from evalake_runners.engine.blobs import Blob, as_blob
 from evalake_runners.engine.network import block_network
 from evalake_runners.engine.paths import PathResolver
 from evalake_runners.engine.redact import describe
@@ -42,7 +50,7 @@ def serve(file_descriptor: int) -> None:
     try:
         spec, setup = connection.recv()
         try:
-            worker = _Worker(make_system(spec, setup))
+            worker = _Worker(make_system(spec, setup), spec.blob)
             connection.send(("ready",))
         except BaseException as error:  # whatever a system does is its failure
             connection.send(("failed", describe(error)))
@@ -61,6 +69,7 @@ def serve(file_descriptor: int) -> None:
 @dataclass(slots=True)
 class _Worker:
     system: System
+    blob: Blob | None
     searcher: Searcher | None = None
     resolver: PathResolver | None = None
     is_cold: bool = True
@@ -112,6 +121,8 @@ class _Worker:
         started = time.perf_counter()
         answer = self.searcher.search(query)
         seconds = time.perf_counter() - started
+        if self.blob is not None and isinstance(answer, Answer):
+            answer = as_blob(answer, self.blob)
         packed = pack_answer(answer, depth=query.depth, resolver=self.resolver)
         return ("answer", packed, seconds, is_cold)
 
