@@ -344,6 +344,7 @@ class FixtureWarehouse:
         for metric, _, _ in METRICS:
             values = [v for v in self.scores[run.run_id, metric] if v is not None]
             mean, low, high = _interval(values)
+            wilson = _wilson(values) if metric.startswith("success") else (None, None)
             self.tables["fct_run_metrics"].append(
                 {
                     **keys,
@@ -355,8 +356,8 @@ class FixtureWarehouse:
                     "mean_strict": sum(values) / run.n_tasks if values else None,
                     "ci_low": low,
                     "ci_high": high,
-                    "wilson_low": low if metric.startswith("success") else None,
-                    "wilson_high": high if metric.startswith("success") else None,
+                    "wilson_low": wilson[0],
+                    "wilson_high": wilson[1],
                     "cluster_low": low,
                     "cluster_high": high,
                     "n_clusters": 4,
@@ -492,6 +493,15 @@ def _interval(values: list[float]) -> tuple[float | None, float | None, float | 
     margin = 1.96 * float(data.std()) / math.sqrt(len(values))
     mean = float(data.mean())
     return mean, mean - margin, mean + margin
+
+
+def _wilson(values: list[float]) -> tuple[float | None, float | None]:
+    if not values:
+        return None, None
+    n, share, z2 = len(values), float(np.mean(values)), 1.96**2
+    middle = share + z2 / (2 * n)
+    margin = math.sqrt(z2 * (share * (1 - share) + z2 / (4 * n)) / n)
+    return (middle - margin) / (1 + z2 / n), (middle + margin) / (1 + z2 / n)
 
 
 def _task_id(number: int) -> str:

@@ -101,8 +101,35 @@ def test_the_reports_format_follows_the_ending_or_the_flag(
     assert run_cli(["report", "--output", str(tmp_path / "r.md")]) == 0
     assert run_cli(["report", "--output", str(tmp_path / "r.txt"), "--format", "json"]) == 0
     assert capsys.readouterr().out.splitlines() == [str(tmp_path / "r.md"), str(tmp_path / "r.txt")]
-    assert (tmp_path / "r.md").read_text().startswith("# Retrieval evaluation on starter")
+    assert (tmp_path / "r.md").read_text().startswith("## starter, dev, n = 40 tasks")
     assert json.loads((tmp_path / "r.txt").read_text())["panels"]
+
+
+@pytest.mark.usefixtures("in_demo")
+def test_markdown_and_json_go_to_stdout_and_html_asks_for_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_cli(["report", "--format", "md", "--title", "A study"]) == 0
+    assert capsys.readouterr().out.startswith("# A study\n\n## starter, dev, n = 40 tasks\n")
+    assert run_cli(["report", "--format", "md", "--full"]) == 0
+    assert "\n## Breakouts\n" in capsys.readouterr().out
+    assert run_cli(["report", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["panels"]
+    assert run_cli(["report"]) == 2
+    assert "an HTML report needs a file" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("in_demo")
+def test_a_report_into_a_file_of_another_kind_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_cli(["report", "--output", str(tmp_path / "r.pdf")]) == 2
+    error = capsys.readouterr().err
+    assert "r.pdf: a report ends in .html, .md, .json" in error
+    assert f"hint: --output {tmp_path / 'r.html'}" in error
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.usefixtures("in_demo")

@@ -20,20 +20,28 @@ from evalake_runners.cli.charts import (
     open_selections,
 )
 from evalake_runners.cli.output import print_json, print_rows
-from evalake_warehouse.errors import ExitCode
+from evalake_warehouse.errors import ExitCode, UsageError
 
 
 @app.command(
     epilog="Example: evalake report --output report.html  |  "
+    "Example: evalake report --family demo --format md  |  "
     "Exits 0 when written, 2 if misused, 3 if no run has a score."
 )
 def report(
     *,
-    output: Annotated[Path, typer.Option(help="File to write.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(help="File to write.  [default: stdout, for md and json]"),
+    ] = None,
     format_: Annotated[
         str | None,
         typer.Option("--format", help="html, md or json.  [default: by the file's ending]"),
     ] = None,
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="Every section in Markdown too, not the summary alone."),
+    ] = False,
     run: RunsOption = None,
     sweep: SweepOption = None,
     family: FamilyOption = None,
@@ -47,10 +55,18 @@ def report(
     """Write a report on one family of runs: one file, complete without a network.
 
     Verdict, completeness, leaderboard, paired comparisons, breakouts, latency, cost,
-    environment, drops and caveats; the HTML form ends with a task explorer.
+    environment, drops and caveats; the HTML form ends with a task explorer. Markdown is a
+    summary for pull requests and docs: scores, comparisons with the baseline, times and drops.
     """
-    from evalake_warehouse.report import write_report
+    from evalake_warehouse.report import render_report, report_format, write_report
 
+    chosen = report_format(output, format_)
+    if output is None and chosen == "html":
+        raise UsageError(
+            "an HTML report needs a file to be written to",
+            where="--output",
+            hint="evalake report --output report.html",
+        )
     with open_selections(
         run or [],
         sweep=sweep,
@@ -61,9 +77,11 @@ def report(
         palette=palette,
         scenario=scenario,
     ) as selections:
-        path = write_report(selections, output, format_name=format_, name=title)
+        if output is None:
+            print(render_report(selections, chosen, name=title, full=full), end="")
+        else:
+            print(write_report(selections, output, format_name=chosen, name=title, full=full))
         scored = any(selection.metrics for selection in selections)
-    print(path)
     return ExitCode.OK if scored else ExitCode.INCOMPLETE
 
 

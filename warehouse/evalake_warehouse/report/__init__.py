@@ -10,9 +10,35 @@ from evalake_warehouse.charts.selection import Selection
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.report.leaderboard import leaderboard, printable
 
-__all__ = ["FORMATS", "leaderboard", "printable", "write_report"]
+__all__ = ["FORMATS", "leaderboard", "printable", "render_report", "report_format", "write_report"]
 
-FORMATS = {"html": ".html", "md": ".md", "json": ".json"}
+FORMATS = {"html": (".html", ".htm"), "md": (".md", ".markdown"), "json": (".json",)}
+
+
+def report_format(path: Path | None, format_name: str | None = None) -> str:
+    """The format that a name says, else the file's ending, else HTML.
+
+    Raises:
+        UsageError: a format or an ending that there is no report for.
+    """
+    if format_name is not None:
+        if format_name not in FORMATS:
+            raise UsageError(
+                f"no report format {format_name!r}; there are: {', '.join(FORMATS)}",
+                where="--format",
+            )
+        return format_name
+    if path is None:
+        return "html"
+    for name, endings in FORMATS.items():
+        if path.suffix.lower() in endings:
+            return name
+    known = ", ".join(endings[0] for endings in FORMATS.values())
+    raise UsageError(
+        f"{path.name}: a report ends in {known}; for another ending name the format",
+        where="--output",
+        hint=f"--output {path.with_suffix('.html')}",
+    )
 
 
 def write_report(
@@ -21,32 +47,43 @@ def write_report(
     *,
     format_name: str | None = None,
     name: str | None = None,
+    full: bool = False,
 ) -> Path:
     """Write a report on selections; the format follows the file's ending unless named.
 
     Raises:
-        UsageError: an unknown format, or a folder that cannot be written.
+        UsageError: an unknown format or ending, or a folder that cannot be written.
     """
-    from evalake_warehouse.report.content import gather
-
-    chosen = format_name or _by_ending(path)
-    if chosen not in FORMATS:
-        raise UsageError(
-            f"no report format {chosen!r}; there are: {', '.join(FORMATS)}", where="--format"
-        )
-    report = gather(selections, name=name, figures=chosen == "html")
-    if chosen == "html":
-        from evalake_warehouse.report.page import to_html
-
-        content = to_html(report)
-    else:
-        from evalake_warehouse.report.plain import to_json, to_markdown
-
-        content = to_markdown(report) if chosen == "md" else to_json(report)
+    chosen = report_format(path, format_name)
+    content = render_report(selections, chosen, name=name, full=full)
     write_whole(path, content.encode("utf-8", "replace"))
     return path
 
 
-def _by_ending(path: Path) -> str:
-    endings = {ending: name for name, ending in FORMATS.items()} | {".htm": "html"}
-    return endings.get(path.suffix.lower(), "html")
+def render_report(
+    selections: Sequence[Selection],
+    format_name: str,
+    *,
+    name: str | None = None,
+    full: bool = False,
+) -> str:
+    """A report as text.
+
+    Args:
+        format_name: one of `FORMATS`.
+        name: title instead of the datasets.
+        full: every section in Markdown too, which has the summary alone by default.
+    """
+    from evalake_warehouse.report.content import gather, gather_summary
+
+    if format_name == "html":
+        from evalake_warehouse.report.page import to_html
+
+        return to_html(gather(selections, name=name))
+    from evalake_warehouse.report.plain import to_json, to_markdown
+
+    if format_name == "json":
+        return to_json(gather(selections, name=name, figures=False))
+    if full:
+        return to_markdown(gather(selections, name=name, figures=False))
+    return to_markdown(gather_summary(selections, name=name))

@@ -21,6 +21,7 @@ from evalake_warehouse.charts.variants import KINDS
 from evalake_warehouse.report import provenance, quality, resources
 from evalake_warehouse.report.figures import WIDE, figure
 from evalake_warehouse.report.leaderboard import interval_table, leaderboard_table
+from evalake_warehouse.report.summary import summary
 from evalake_warehouse.report.tables import Figure, Section
 
 
@@ -53,6 +54,15 @@ def gather(
     if figures:
         panels = _with_splits_compared(panels)
     return Report(name or f"Retrieval evaluation on {', '.join(datasets)}", made_at, panels)
+
+
+def gather_summary(selections: Sequence[Selection], *, name: str | None = None) -> Report:
+    """The same selections in short, one section each."""
+    panels = [
+        Panel(f"p{number}", title(selection.runs), selection, [summary(selection)])
+        for number, selection in enumerate(selections)
+    ]
+    return Report(name or "", None, panels)
 
 
 def _panel(number: int, selection: Selection, figures: bool) -> Panel:

@@ -8,37 +8,37 @@ from typing import Any
 from evalake_warehouse.charts.labels import DASH, duration, interval
 from evalake_warehouse.charts.marts import ids
 from evalake_warehouse.charts.selection import Selection
+from evalake_warehouse.report.facts import (
+    completeness_of,
+    everyone,
+    metric_rows,
+    n_failed,
+    not_scored,
+    reasons_text,
+    search_latency,
+)
 from evalake_warehouse.report.tables import Column, Table, arm_column, count, number, whole
 
 METRICS = ("success@1", "success@5", "success@10", "mrr", "ndcg@10")
+
+_SCORE = ("mean", "ci_low", "ci_high", "wilson_low", "wilson_high", "chance")
 
 
 def leaderboard(selection: Selection) -> list[dict[str, Any]]:
     """Raw rows, best first; an arm without a score comes last and has no rank.
 
     Keys: rank, arm, run_id, arm_hash, system, role, n_scored, n_tasks, primary_metric, mean,
-    ci_low, ci_high, chance, each of `METRICS`, p50_s, n_failed, partial. A run with part of the
-    tasks only stands at the end, marked `partial`, without a rank.
+    ci_low, ci_high, wilson_low, wilson_high, chance, each of `METRICS`, p50_s, n_failed,
+    not_scored (tasks by reason), partial. A run with part of the tasks only stands at the end,
+    marked `partial`, without a rank.
     """
     left_out = {item.run.run_id: item.reason for item in selection.left_out}
-    runs = [*selection.runs, *(item.run for item in selection.left_out)]
+    runs = everyone(selection)
     primary = selection.primary_metric
-    scores: dict[tuple[str, str], Mapping[str, Any]] = {
-        (row["run_id"], row["metric"]): row
-        for row in selection.marts.rows(
-            "select * from fct_run_metrics "
-            "where list_contains(?, run_id) and list_contains(?, metric)",
-            ids(runs),
-            [primary, *METRICS],
-        )
-    }
-    latency = search_latency(selection, ids(runs))
-    failed = {
-        row["run_id"]: row["n_error"] + row["n_timeout"] + row["n_not_attempted"]
-        for row in selection.marts.rows(
-            "select * from fct_run_completeness where list_contains(?, run_id)", ids(runs)
-        )
-    }
+    scores = metric_rows(selection, [primary, *METRICS])
+    latency = search_latency(selection)
+    completeness = completeness_of(selection)
+    reasons = not_scored(selection)
     found = []
     for run in runs:
         main = scores.get((run.run_id, primary), {})
@@ -53,10 +53,11 @@ def leaderboard(selection: Selection) -> list[dict[str, Any]]:
                 "n_scored": main.get("n_scored", 0),
                 "n_tasks": max(run.n_tasks, run.n_seen, selection.n_tasks),
                 "primary_metric": primary,
-                **{key: main.get(key) for key in ("mean", "ci_low", "ci_high", "chance")},
+                **{key: main.get(key) for key in _SCORE},
                 **{m: scores.get((run.run_id, m), {}).get("mean") for m in METRICS},
                 "p50_s": latency.get(run.run_id, {}).get("p50_s"),
-                "n_failed": failed.get(run.run_id),
+                "n_failed": n_failed(completeness.get(run.run_id)),
+                "not_scored": reasons[run.run_id],
                 "partial": left_out.get(run.run_id),
             }
         )
@@ -68,8 +69,8 @@ def leaderboard(selection: Selection) -> list[dict[str, Any]]:
             row["arm"],
         )
     )
-    scored = [row for row in found if row["mean"] is not None and row["partial"] is None]
-    for place, row in enumerate(scored, start=1):
+    ranked = [row for row in found if row["mean"] is not None and row["partial"] is None]
+    for place, row in enumerate(ranked, start=1):
         row["rank"] = place
     return found
 
@@ -82,14 +83,10 @@ def leaderboard_table(selection: Selection) -> Table:
         Column("#", lambda row: whole(row["rank"]), align="right"),
         arm_column(),
         Column("n", count_of_tasks, align="right"),
-        Column(
-            f"{primary} [95 % interval]",
-            lambda row: interval(row["mean"], row["ci_low"], row["ci_high"]),
-            align="right",
-        ),
+        Column(f"{primary} [95 % interval]", scored, align="right"),
         *[number(metric) for metric in METRICS if metric != primary],
         Column("p50 search", lambda row: duration(row["p50_s"]), align="right"),
-        Column("failures", lambda row: whole(row["n_failed"]), align="right"),
+        NOT_SCORED,
     ]
     return Table("leaderboard", columns, rows)
 
@@ -135,20 +132,23 @@ def printable(selection: Selection) -> list[dict[str, str]]:
     return [{column.title: column.write(row) for column in table.columns} for row in table.rows]
 
 
-def search_latency(selection: Selection, run_ids: list[str]) -> dict[str, Mapping[str, Any]]:
-    """Search latency per run: warm where it was measured, else what there is."""
-    found = selection.marts.rows(
-        """
-        select *
-        from fct_run_latency
-        where list_contains(?, run_id) and phase = 'search'
-        qualify row_number() over (
-            partition by run_id order by temperature = 'warm' desc, n desc
-        ) = 1
-        """,
-        run_ids,
-    )
-    return {row["run_id"]: row for row in found}
+def scored(row: Mapping[str, Any]) -> str:
+    """A mean with its bootstrap interval, or Wilson's where all tasks score the same.
+
+    Resampling equal scores gives an interval without width, which would claim to know.
+    """
+    low, high = row["ci_low"], row["ci_high"]
+    if low == high:
+        low, high = row.get("wilson_low"), row.get("wilson_high")
+    return interval(row["mean"], low, high)
+
+
+def _why_not(row: Mapping[str, Any]) -> str:
+    parts = [row["partial"] or "", reasons_text(row["not_scored"])]
+    return "; ".join(filter(None, parts)) or DASH
+
+
+NOT_SCORED = Column("not scored", _why_not)
 
 
 def count_of_tasks(row: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any
@@ -11,34 +12,25 @@ from typing import Any
 from evalake_warehouse.report.content import Report
 from evalake_warehouse.report.tables import Table
 
-_SPECIAL = str.maketrans(
-    {
-        "|": "\\|",
-        "<": "&lt;",
-        ">": "&gt;",
-        "&": "&amp;",
-        "\n": " ",
-        "\r": " ",
-        "`": "\\`",
-        "*": "\\*",
-        "_": "\\_",
-        "[": "\\[",
-        "]": "\\]",
-        "\\": "\\\\",
-    }
-)
+_ENTITIES = str.maketrans({"<": "&lt;", ">": "&gt;", "&": "&amp;"})
+_SPACE = re.compile(r"[ \t\r\n]+")
+# What Markdown would read as more than a character. Brackets and underscores of plain figures and
+# names (`[0.57, 0.80]`, `symbol_scoped`) stay as they are: only a link, or emphasis, needs more.
+_MARKS = re.compile(r"[|`*~\\]|(?<![^\W_])_|_(?![^\W_])|\](?=[(\[:])")
+_BLOCK = re.compile(r"^(\d*)(?=[-#]|[+.)](?: |$))")
 
 
 def to_markdown(report: Report) -> str:
     """The report as GitHub-flavoured Markdown, without charts and explorer."""
-    lines = [f"# {escape(report.title)}", ""]
+    lines = [f"# {escape(report.title)}", ""] if report.title else []
     for panel in report.panels:
-        if len(report.panels) > 1:
+        level = "##"
+        if len(report.panels) > 1 and len(panel.sections) > 1:
             lines += [f"## {escape(panel.title)}", ""]
-        level = "###" if len(report.panels) > 1 else "##"
+            level = "###"
         for section in panel.sections:
             lines += [f"{level} {escape(section.title)}", ""]
-            lines += [part for text in section.text for part in (escape(text), "")]
+            lines += [part for text in section.text for part in (_paragraph(text), "")]
             for table in section.tables:
                 lines += [*markdown_table(table), ""]
     return "\n".join(lines).rstrip() + "\n"
@@ -57,8 +49,13 @@ def markdown_table(table: Table) -> list[str]:
 
 
 def escape(text: str) -> str:
-    """Text as Markdown that shows it literally, on one line."""
-    return text.translate(_SPECIAL)
+    """Text as Markdown that shows it literally, on one line, inside a line or a table's cell."""
+    return _MARKS.sub(r"\\\g<0>", _SPACE.sub(" ", text).strip()).translate(_ENTITIES)
+
+
+def _paragraph(text: str) -> str:
+    """The same at the start of a line, where `#` or `1.` would mean something."""
+    return _BLOCK.sub(r"\1\\", escape(text))
 
 
 def to_json(report: Report) -> str:

@@ -2,41 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from evalake_warehouse.charts.selection import Selection
+from evalake_warehouse.report.facts import dataset_row, drop_rows
 from evalake_warehouse.report.tables import Column, Section, Table, count, text
 
 
 def drops_and_caveats(selection: Selection) -> Section:
     """Where the tasks come from, which rows were left out, and what to keep in mind."""
-    first = selection.runs[0]
-    place = (first.dataset, first.edition)
-    datasets = selection.marts.rows(
-        "select * from lake.datasets where dataset = ? and edition = ? "
-        "qualify row_number() over (order by ingested_at desc) = 1",
-        *place,
-    )
-    drops = selection.marts.rows(
-        """
-        select reason, count(*) as n, min(source_row) as example, any_value(evidence) as evidence
-        from (
-            select distinct reason, source_row, evidence
-            from lake.drops
-            where dataset = ? and edition = ?
-        )
-        group by reason
-        order by n desc, reason
-        """,
-        *place,
-    )
+    dataset = dataset_row(selection)
+    drops = drop_rows(selection)
     looks = selection.marts.rows(
         "select looked_at, who, why, confirmatory, family from fct_looks "
         "where dataset = ? order by looked_at desc",
-        first.dataset,
+        selection.runs[0].dataset,
     )
-    lines = [caveat for row in datasets for caveat in row["caveats"] or []]
-    tables = [_source_table(datasets)] if datasets else []
+    lines = list(dataset["caveats"] or []) if dataset else []
+    tables = [_source_table(dataset)] if dataset else []
     if drops:
         columns = [
             text("reason", kind="code"),
@@ -59,8 +43,7 @@ def drops_and_caveats(selection: Selection) -> Section:
     return Section("drops", "Drops and caveats", text=lines, tables=tables)
 
 
-def _source_table(datasets: list[dict[str, Any]]) -> Table:
-    row = datasets[0]
+def _source_table(row: Mapping[str, Any]) -> Table:
     facts = {
         "dataset": row["dataset"],
         "edition": row["edition"],

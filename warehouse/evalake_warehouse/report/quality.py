@@ -7,9 +7,16 @@ from typing import Any
 
 from evalake_warehouse.charts.labels import DASH, difference, interval, p_value
 from evalake_warehouse.charts.marts import ids
-from evalake_warehouse.charts.pairing import VERDICTS, paired_rows
+from evalake_warehouse.charts.pairing import paired_rows
 from evalake_warehouse.charts.selection import Selection
 from evalake_warehouse.errors import UsageError
+from evalake_warehouse.report.facts import (
+    completeness_of,
+    everyone,
+    n_failed,
+    not_scored,
+    reasons_text,
+)
 from evalake_warehouse.report.leaderboard import METRICS
 from evalake_warehouse.report.tables import Column, Section, Table, arm_column, count, number, text
 
@@ -18,6 +25,7 @@ _OPEN_DIMENSIONS = ("kind", "qa_type", "repo", "library")
 _SUSPECT = {
     "nothing_attempted": "nothing was attempted",
     "all_failed": "every task failed",
+    "no_comparable_output": "its answers cannot be compared with the gold",
     "all_empty": "every answer was empty",
     "all_zero": "every score is 0",
 }
@@ -59,18 +67,19 @@ def warnings(selection: Selection) -> list[str]:
     """What a reader must know before trusting any figure; one line per run at most."""
     left_out = {item.run.run_id: item.reason for item in selection.left_out}
     lines = []
+    reasons = not_scored(selection)
     for row in completeness_rows(selection):
-        arm = row["arm"]
+        arm, missing = row["arm"], reasons[row["run_id"]]
         if row["run_id"] in left_out:
             reason = left_out[row["run_id"]]
             lines.append(f"{arm} is left out of charts and comparisons: it {reason}.")
         elif row["suspect"]:
             reason = _SUSPECT.get(row.get("suspect_reason") or "", "no result to rely on")
             lines.append(f"{arm} is suspect: {reason}.")
-        elif row["n_failed"]:
+        elif missing:
             lines.append(
-                f"{arm} failed or did not attempt {row['n_failed']} of {row['n_tasks']} tasks; "
-                "its mean covers the others only."
+                f"{arm} has no score on {sum(missing.values())} of {row['n_tasks']} tasks "
+                f"({reasons_text(missing)}); its mean covers the others only."
             )
     return lines
 
@@ -83,9 +92,13 @@ def _sentence(row: Mapping[str, Any], selection: Selection, metric: str) -> str:
     sentence = {
         "better": f"{arm} is better than {baseline}: {evidence}.",
         "worse": f"{arm} is worse than {baseline}: {evidence}.",
-        "no_difference": f"{arm} and {baseline} do not differ by more than the declared margin: "
-        f"{evidence}.",
-    }.get(row["verdict"], f"{arm} against {baseline} is not settled: {evidence}.")
+        "no_difference": f"{arm} against {baseline} is no_difference (inside the declared "
+        f"margin): {evidence}.",
+    }.get(
+        row["verdict"],
+        f"{arm} against {baseline} is insufficient (a difference is neither shown nor ruled "
+        f"out): {evidence}.",
+    )
     # Figures stay whole where a line breaks.
     for part in (shown, p_value(row["p_holm"])):
         sentence = sentence.replace(part, part.replace(" ", "\u00a0"))
@@ -94,21 +107,14 @@ def _sentence(row: Mapping[str, Any], selection: Selection, metric: str) -> str:
 
 def completeness_rows(selection: Selection) -> list[dict[str, Any]]:
     """`fct_run_completeness` with names and the number of failures."""
-    runs = [*selection.runs, *(item.run for item in selection.left_out)]
-    found = {
-        row["run_id"]: row
-        for row in selection.marts.rows(
-            "select * from fct_run_completeness where list_contains(?, run_id)", ids(runs)
-        )
-    }
+    found = completeness_of(selection)
     rows = []
-    for run in runs:
+    for run in everyone(selection):
         row = dict(found.get(run.run_id, {"run_id": run.run_id, "suspect": None}))
-        parts = [row.get(key) or 0 for key in ("n_error", "n_timeout", "n_not_attempted")]
         row.setdefault("n_tasks", run.n_tasks)
         row["arm"] = selection.labels.get(run.run_id, run.arm_label)
         row["status"] = run.status
-        row["n_failed"] = sum(parts)
+        row["n_failed"] = n_failed(found.get(run.run_id))
         rows.append(row)
     return rows
 
@@ -134,27 +140,28 @@ def paired(selection: Selection) -> Section:
     """Every candidate against the baseline, on the primary metric and the others tested."""
     others = [name for name in METRICS if name in selection.metrics]
     metrics = dict.fromkeys([selection.primary_metric, *others])
-    tables = []
-    for metric in metrics:
-        found = comparisons(selection, metric)
-        if found:
-            first = metric == selection.primary_metric
-            tables.append(
-                Table(
-                    f"paired {metric}", _paired_columns(), found, caption=metric, folded=not first
-                )
-            )
+    found = [paired_table(selection, metric) for metric in metrics]
+    tables = [table for table in found if table is not None]
     text_lines = []
     if selection.baseline is not None and tables:
         name = selection.name(selection.baseline)
         text_lines = [
             f"Candidate minus {name}, on tasks that both answered. Intervals are 95 % paired "
-            "bootstrap; p is adjusted for the family after Holm; the smallest difference that the "
-            "tasks could have shown with 80 % power stands in the last column."
+            "bootstrap; p is adjusted for the family after Holm; mde is the smallest difference "
+            "that the tasks could have shown with 80 % power."
         ]
     elif not tables:
         text_lines = ["There is nothing to compare: no baseline, or no candidate beside it."]
     return Section("paired", "Paired comparisons", text=text_lines, tables=tables)
+
+
+def paired_table(selection: Selection, metric: str) -> Table | None:
+    """Every candidate against the baseline on one metric; None where nothing was compared."""
+    found = comparisons(selection, metric)
+    folded = metric != selection.primary_metric
+    name = f"paired {metric}"
+    columns = _paired_columns()
+    return Table(name, columns, found, caption=metric, folded=folded) if found else None
 
 
 def _paired_columns() -> list[Column]:
@@ -166,15 +173,15 @@ def _paired_columns() -> list[Column]:
             lambda row: difference(row["mean_diff"], row["diff_low"], row["diff_high"]),
             align="right",
         ),
-        count("only_candidate", "wins"),
-        count("only_baseline", "losses"),
+        count("only_candidate", "won"),
+        count("only_baseline", "lost"),
         Column(
             "p (Holm)",
             lambda row: p_value(row["p_holm"]).removeprefix("p = ").removeprefix("p "),
             align="right",
         ),
-        Column("verdict", lambda row: VERDICTS.get(row["verdict"], row["verdict"] or DASH)),
-        number("mde", "detectable"),
+        text("verdict"),
+        number("mde"),
     ]
 
 

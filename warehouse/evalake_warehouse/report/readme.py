@@ -46,7 +46,8 @@ _TABLES: Mapping[str, str] = {
     "dim_runs": "run_id, arm_hash, arm_label, system, system_version, dataset, edition, split, "
     "depth, sweep_id, family, role, status, started_at::varchar as started_at, "
     "finished_at::varchar as finished_at, git_sha, primary_metric, n_tasks, config_json",
-    "fct_run_metrics": "run_id, metric, n_tasks, n_scored, mean, ci_low, ci_high, chance",
+    "fct_run_metrics": "run_id, metric, n_tasks, n_scored, mean, ci_low, ci_high, wilson_low, "
+    "wilson_high, chance",
     "fct_run_latency": "run_id, phase, temperature, n, p50_s, p95_s, p99_s",
     "fct_run_completeness": "run_id, n_tasks, n_error, n_timeout, n_not_attempted",
 }
@@ -165,7 +166,11 @@ def _opened(snapshot: Mapping[str, Any]) -> Marts:
     for name in (*_TABLES, "fct_paired_tests"):
         _create(connection, name, snapshot[name])
     runs = [row["run_id"] for row in snapshot["dim_runs"]]
-    attempts = [{"run_id": run, "task_id": task} for run in runs for task in snapshot["tasks"]]
+    attempts = [
+        {"run_id": run, "task_id": task, "metric": "", "null_reason": ""}
+        for run in runs
+        for task in snapshot["tasks"]
+    ]
     _create(connection, "fct_task_metrics", attempts)
     connection.execute("attach ':memory:' as lake")
     connection.execute(

@@ -9,7 +9,17 @@ from typing import Any
 from evalake_warehouse.charts.labels import DASH, duration
 from evalake_warehouse.charts.marts import ids
 from evalake_warehouse.charts.selection import Selection
-from evalake_warehouse.report.tables import Column, Section, Table, arm_column, count, size, text
+from evalake_warehouse.report.facts import cost_rows
+from evalake_warehouse.report.tables import (
+    Column,
+    Section,
+    Table,
+    arm_column,
+    count,
+    size,
+    text,
+    whole,
+)
 
 
 def latency(selection: Selection) -> Section:
@@ -42,50 +52,13 @@ def _percentile(name: str) -> Column:
 
 def cost(selection: Selection) -> Section:
     """Money, payload and index size per arm."""
-    found = selection.marts.rows(
-        """
-        with attempts as (
-            select
-                run_id,
-                sum(cost_usd) as cost_usd,
-                count(cost_usd) as n_priced,
-                count(*) as n_attempts,
-                median(payload_bytes) as payload_bytes,
-                sum(n_tool_calls) as n_tool_calls
-            from lake.attempts
-            where list_contains($1, run_id)
-            group by run_id
-        ),
-        indexes as (
-            select
-                run_id,
-                sum(seconds) filter (where not cache_hit) as index_s,
-                sum(bytes_on_disk) as bytes_on_disk,
-                sum(n_chunks) as n_chunks,
-                sum(n_vectors) as n_vectors,
-                count(*) filter (where cache_hit) as n_cached
-            from lake.index_events
-            where list_contains($1, run_id)
-            group by run_id
-        )
-        select *
-        from attempts
-        full join indexes using (run_id)
-        """,
-        ids(selection.runs),
-    )
-    by_run = {row["run_id"]: row for row in found}
-    rows = [
-        {**by_run[run.run_id], "arm": selection.labels[run.run_id]}
-        for run in selection.runs
-        if run.run_id in by_run
-    ]
+    rows = cost_rows(selection)
     columns = [
         arm_column(),
         count("n_attempts", "attempts"),
         Column("cost", _money, align="right"),
         Column("payload, median", lambda row: size(row["payload_bytes"]), align="right"),
-        Column("indexing", _index_time, align="right"),
+        INDEX_TIME,
         Column("index size", lambda row: size(row["bytes_on_disk"]), align="right"),
         count("n_chunks", "chunks"),
         count("n_vectors", "vectors"),
@@ -98,9 +71,14 @@ def _money(row: Mapping[str, Any]) -> str:
 
 
 def _index_time(row: Mapping[str, Any]) -> str:
+    """Seconds of the indexes that this run built; those that it found built are told apart."""
+    cached = row["n_cached"] or 0
     if row["index_s"] is None:
-        return "from cache" if row["n_cached"] else DASH
-    return duration(row["index_s"])
+        return "from cache" if cached else DASH
+    return duration(row["index_s"]) + (f" + {whole(cached)} from cache" if cached else "")
+
+
+INDEX_TIME = Column("index", _index_time, align="right")
 
 
 def environment(selection: Selection) -> Section:
