@@ -83,6 +83,12 @@ class LlmConfig(Strict):
         default=None, gt=0, description="Per worker process; needs both prices."
     )
     max_calls: int | None = Field(default=None, ge=1, description="Per worker process.")
+    max_tree_tokens: int | None = Field(
+        default=None,
+        ge=1,
+        description="Longest tree in a prompt, in tokens, for a model with a short context; by "
+        "default three quarters of what pydocs-mcp takes for the model's context.",
+    )
     dry_run: bool = Field(
         default=False, description="Build each prompt and report its size; call nothing."
     )

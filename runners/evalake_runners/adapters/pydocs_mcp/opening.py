@@ -35,8 +35,9 @@ def open_in_process(
         embedder=None if has_vectors else _Absent("embedder"),  # None: it builds the configured one
         llm_client=llm or _Absent("language model"),
     )
+    limit = None if system.config.llm is None else system.config.llm.max_tree_tokens
     return InProcessSearcher(
-        pipeline=CodeRetrieverPipeline.from_dict(dict(system.pipeline.document), context),
+        pipeline=CodeRetrieverPipeline.from_dict(system.pipeline.document_for(limit), context),
         is_composite=system.pipeline.is_composite,
         title_is_doc_id=corpus.kind == "documents",
         llm=llm,
@@ -56,7 +57,7 @@ def _language_model(system: PydocsSystem, runner: asyncio.Runner) -> LlmClient |
             where="llm",
             hint=f"export {config.api_key_env}=...",
         )
-    client = LlmClient(config, key, total=system.llm_spent)
+    client = LlmClient(config, key, ledger=system.ledger)
     if config.prompt_size == "estimate":
         use_estimated_tokens()
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,7 @@ _CAPS = {
     "late_interaction_scorer": ("top_k", 100),
     "limit": ("max_results", 8),
 }
+_TREE_STEP = "llm_tree_reasoning"
 _COMPOSITE_STEP = "token_budget_formatter"
 
 
@@ -54,7 +56,16 @@ class Pipeline:
     @property
     def asks_llm(self) -> bool:
         """Whether it calls a language model."""
-        return "llm_tree_reasoning" in self.step_types
+        return _TREE_STEP in self.step_types
+
+    def document_for(self, max_tree_tokens: int | None) -> dict[str, Any]:
+        """The pipeline as pydocs-mcp takes it, with that limit on trees shown to a model."""
+        document = copy.deepcopy(dict(self.document))
+        if max_tree_tokens is not None:
+            for step in _walk(document["steps"]):
+                if step["type"] == _TREE_STEP:
+                    step["params"] = {**_params(step), "max_tree_tokens": max_tree_tokens}
+        return document
 
 
 def read_pipeline(path: Path) -> Pipeline:
@@ -109,7 +120,7 @@ def _params(step: Mapping[str, Any]) -> Mapping[str, Any]:
     return params if isinstance(params, dict) else {}
 
 
-def _inner(step: Mapping[str, Any]) -> Iterator[Sequence[Mapping[str, Any]]]:
+def _inner(step: Mapping[str, Any]) -> Iterator[Sequence[dict[str, Any]]]:
     """The step lists inside a parallel, conditional or nested step."""
     params = _params(step)
     for branch in params.get("branches") or ():
@@ -122,14 +133,14 @@ def _inner(step: Mapping[str, Any]) -> Iterator[Sequence[Mapping[str, Any]]]:
         yield params["steps"]
 
 
-def _walk(steps: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+def _walk(steps: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for step in steps:
         yield step
         for inner in _inner(step):
             yield from _walk(inner)
 
 
-def _deepest(steps: Sequence[Mapping[str, Any]], cap: int | None) -> int | None:
+def _deepest(steps: Sequence[dict[str, Any]], cap: int | None) -> int | None:
     for step in steps:
         branches = [_deepest(inner, cap) for inner in _inner(step)]
         if branches:

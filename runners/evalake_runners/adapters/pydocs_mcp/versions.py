@@ -30,7 +30,7 @@ _API = {
 }
 
 
-_LATE_INTERACTION = ("pylate", "fast_plaid")
+_LATE_INTERACTION = ("pylate", "fast_plaid.search")
 _INSTALL_LATE = 'pip install "evalake[late-interaction]"'
 
 
@@ -86,22 +86,27 @@ def require_supported() -> None:
 
 
 def require_late_interaction() -> None:
-    """Check that the packages of late interaction are here and fit together.
+    """Check that the packages of late interaction are here and can be loaded.
+
+    pydocs-mcp reports every failed import as an extra that is not installed.
 
     Raises:
-        SystemFailedError: one is absent, or was built for another torch.
+        SystemFailedError: one is absent, or does not fit the others.
     """
     if absent := _absent(_LATE_INTERACTION):
         raise SystemFailedError(f"{', '.join(absent)} not installed", hint=_INSTALL_LATE)
     if mismatch := torch_mismatch():
         raise SystemFailedError(mismatch, hint=_INSTALL_LATE)
+    for name in _LATE_INTERACTION:
+        try:
+            import_module(name)
+        except ImportError as error:
+            what = f"`{name}` is installed and cannot be loaded: {error}"
+            raise SystemFailedError(what, hint=_INSTALL_LATE) from error
 
 
 def torch_mismatch() -> str | None:
-    """Why fast-plaid cannot be loaded: each of its builds is for one torch, and says which.
-
-    pydocs-mcp would report the failed import as an extra that is not installed.
-    """
+    """Why fast-plaid cannot be loaded: each of its builds is for one torch, and says which."""
     from packaging.requirements import Requirement
 
     try:
@@ -166,4 +171,5 @@ def diagnose() -> list[Finding]:
 
 
 def _absent(modules: Sequence[str]) -> list[str]:
-    return [name for name in modules if util.find_spec(name) is None]
+    packages = [name.partition(".")[0] for name in modules]
+    return [name for name in packages if util.find_spec(name) is None]
