@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,14 @@ from evalake_runners.adapters.registry import PLUGIN_PREFIX, adapter_names, get_
 from evalake_runners.config import DEFAULT_DEPTH, ArmEntry, Sweep, SystemFile
 from evalake_runners.engine.arms import ArmSpec, bind, role_of
 from evalake_runners.engine.blobs import Blob
-from evalake_runners.yaml_file import Loc, YamlFile, check, did_you_mean, read_yaml
-from evalake_warehouse.errors import ConfigError, EvalakeError, Problem, UsageError
+from evalake_runners.yaml_file import Loc, YamlFile, check, check_parts, did_you_mean, read_yaml
+from evalake_warehouse.errors import ConfigError, EvalakeError, UsageError
 from evalake_warehouse.project import Project
 
 HINT = "evalake config schema"
 
+# In place of what a sweep lacks, so that the rest of it can be checked.
+_STAND_IN = {"name": "unnamed", "datasets": [{"dataset": "unnamed"}], "arms": [{}]}
 _BLOB_DEPTH = "{depth}: a blob is one item of depth 1; `blob_hits` is how many hits it is made of"
 
 
@@ -40,30 +41,48 @@ def load_sweep(path: Path, project: Project) -> LoadedSweep:
         ConfigError: with every problem there is; nothing was run.
     """
     file = read_yaml(path)
-    sweep = file.validate(Sweep, file.content)
-    # A file with a problem elsewhere still has its arms checked, as far as they can be read.
-    entries = sweep.arms if sweep else _readable_arms(file.content)
-    depth = sweep.depth if sweep else DEFAULT_DEPTH
-    baseline = sweep.baseline if sweep else None
-    arms: list[ArmSpec] = []
-    seen: dict[str, int] = {}
-    for number, entry in enumerate(entries):
-        if entry is None:
-            continue
-        arm = _arm(file, ("arms", number), entry, project, depth=depth, baseline=baseline)
-        if arm is None:
-            continue
-        if arm.label in seen:
-            what = f"label `{arm.label}` is that of arm {seen[arm.label] + 1} too; set `label`"
-            file.add(("arms", number), what)
-        seen.setdefault(arm.label, number)
-        arms.append(arm)
-    if baseline is not None and len(arms) == len(entries) and baseline not in seen:
-        file.add(("baseline",), f"no arm has this label{did_you_mean(baseline, sorted(seen))}")
+    sweep = file.salvage(Sweep, file.content, stand_in=_STAND_IN)
+    arms = _arms(file, sweep, project) if sweep else []
     file.raise_if_wrong(HINT)
     if sweep is None:
         raise AssertionError("a sweep without a problem is valid")
     return LoadedSweep(sweep, tuple(arms), path)
+
+
+def _arms(file: YamlFile, sweep: Sweep, project: Project) -> list[ArmSpec]:
+    """The arms of a file, also of one with problems elsewhere; what is wrong is noted in it."""
+    written = file.content.get("arms")
+    entries = written if isinstance(written, list) else []
+    arms: list[ArmSpec] = []
+    seen: dict[str, int] = {}
+    which = "no arm"
+    for number, content in enumerate(entries):
+        at: Loc = ("arms", number)
+        label, arm = _labelled(file, at, content, sweep, project)
+        if label is None:
+            which = "no arm that could be read"
+            continue
+        if label in seen:
+            file.add(at, f"label `{label}` is that of arm {seen[label] + 1} too; set `label`")
+        seen.setdefault(label, number)
+        if arm is not None:
+            arms.append(arm)
+    baseline = sweep.baseline
+    if entries and baseline is not None and baseline not in seen:
+        file.add(("baseline",), f"{which} has this label{did_you_mean(baseline, sorted(seen))}")
+    return arms
+
+
+def _labelled(
+    file: YamlFile, at: Loc, content: Any, sweep: Sweep, project: Project
+) -> tuple[str | None, ArmSpec | None]:
+    """An arm's label, as far as it can be told, and the arm."""
+    entry, _ = check_parts(ArmEntry, content)  # what is wrong was noted with the sweep
+    if entry is None:
+        return None, None
+    label, arm = _arm(file, at, entry, project, depth=sweep.depth, baseline=sweep.baseline)
+    written = content.get("label", label)  # one that is wrong still tells two arms apart
+    return written if isinstance(written, str) else None, arm
 
 
 def load_system(
@@ -104,15 +123,13 @@ def load_system(
         )
         return _tried(spec, project)
     file = read_yaml(config_file)
-    parsed = file.validate(SystemFile, file.content)
-    file.raise_if_wrong(HINT)
-    if parsed is None:
-        raise AssertionError("a file without a problem is valid")
-    if _is_adapter(name) and parsed.system != name:
-        what = f"configures `{parsed.system}`, and --system says `{name}`"
-        raise ConfigError([Problem(f"{file.shown}:{file.line(('system',))}", what)])
-    entry = ArmEntry(system=parsed.system, **parsed.model_dump(exclude={"system"}))
-    arm = _arm(file, (), entry, project, depth=DEFAULT_DEPTH, baseline=None)
+    parsed = file.salvage(SystemFile, file.content)
+    arm = None
+    if parsed is not None:
+        if _is_adapter(name) and parsed.system != name:
+            file.add(("system",), f"`{parsed.system}` is not `{name}`, which --system says")
+        entry = ArmEntry(system=parsed.system, **parsed.model_dump(exclude={"system"}))
+        _, arm = _arm(file, (), entry, project, depth=DEFAULT_DEPTH, baseline=None)
     file.raise_if_wrong(HINT)
     if arm is None:
         raise AssertionError("an arm without a problem is valid")
@@ -137,23 +154,26 @@ def _is_adapter(name: str) -> bool:
 
 def _arm(
     file: YamlFile, at: Loc, entry: ArmEntry, project: Project, *, depth: int, baseline: str | None
-) -> ArmSpec | None:
-    """One arm, or None with its problems noted in `file`."""
+) -> tuple[str | None, ArmSpec | None]:
+    """An arm's label and the arm; None where it has a problem, which is noted in `file`."""
     before = len(file.problems)
     used, used_file = _used(file, at, entry, project)
-    if len(file.problems) > before or (entry.use and used is None):
-        return None
     system = used.system if used else entry.system
+    if len(file.problems) > before:
+        return entry.label, None
+    label = entry.label or (used.label if used else None) or system
     if system is None:
-        file.add(at, "an arm needs `system` or `use`")
-        return None
+        if used_file is None:
+            file.add(at, "an arm needs `system` or `use`")
+        _adopt(file, used_file)
+        return label, None
     try:
         adapter = get_adapter(system)
     except UsageError as error:
         owner, where = (used_file, ()) if used_file else (file, at)
         owner.add((*where, "system"), error.problems[0].what)
         _adopt(file, used_file)
-        return None
+        return label, None
     merged = {**(used.config if used else {}), **entry.config}
     config, wrong = check(adapter.config_model, merged)
     for loc, what in wrong:
@@ -166,22 +186,21 @@ def _arm(
     corpus_dir = _corpus_dir(file, at, entry)
     blob = _blob(file, at, entry, used, depth=depth)
     if len(file.problems) > before or config is None:
-        return None
-    label = entry.label or (used.label if used else None) or system
+        return label, None
     folders = [file.path.parent, *([used_file.path.parent] if used_file else []), project.configs]
     spec = ArmSpec(
-        label=label,
+        label=label or system,
         adapter=system,
         config=config,
         depth=1 if blob else entry.depth or (used.depth if used else None) or depth,
         query_variant=entry.query_variant or (used.query_variant if used else "default"),
-        role=role_of(label, system, baseline),
+        role=role_of(label or system, system, baseline),
         base_dirs=tuple(dict.fromkeys(folder.resolve() for folder in folders)),
         corpus_dir=corpus_dir,
         blob=blob,
     )
     try:
-        return _tried(spec, project)
+        return label, _tried(spec, project)
     except EvalakeError as error:
         for problem in error.problems:
             note = (
@@ -190,7 +209,7 @@ def _arm(
                 else ""
             )
             file.add((*at, "config") if entry.config else at, f"{problem}{note}")
-        return None
+        return label, None
 
 
 def _blob(
@@ -245,17 +264,9 @@ def _used(
     except ConfigError as error:
         file.problems += error.problems
         return None, None
-    used = used_file.validate(SystemFile, used_file.content)
-    if used is None:
-        _adopt(file, used_file)
-    return used, used_file
+    return used_file.salvage(SystemFile, used_file.content), used_file
 
 
 def _adopt(file: YamlFile, other: YamlFile | None) -> None:
     if other is not None:
         file.problems += [problem for problem in other.problems if problem not in file.problems]
-
-
-def _readable_arms(content: Any) -> Sequence[ArmEntry | None]:
-    arms = content.get("arms") if isinstance(content, dict) else None
-    return [check(ArmEntry, arm)[0] for arm in arms] if isinstance(arms, list) else []

@@ -52,6 +52,15 @@ class YamlFile:
             self.add((*at, *loc), what)
         return made
 
+    def salvage(
+        self, model: type[Model], value: Any, *, stand_in: Mapping[str, Any] | None = None
+    ) -> Model | None:
+        """Like `validate`, but gives what is right of `value`, to be checked further."""
+        made, wrong = check_parts(model, value, stand_in=stand_in)
+        for loc, what in wrong:
+            self.add(loc, what)
+        return made
+
     def raise_if_wrong(self, hint: str) -> None:
         """End with every problem noted so far, in the order of the file."""
         if self.problems:
@@ -67,6 +76,23 @@ def check(model: type[Model], value: Any) -> tuple[Model | None, list[tuple[Loc,
             (tuple(item["loc"]), _message(model, tuple(item["loc"]), item["type"], item["msg"]))
             for item in error.errors(include_url=False, include_input=False)
         ]
+
+
+def check_parts(
+    model: type[Model], value: Any, *, stand_in: Mapping[str, Any] | None = None
+) -> tuple[Model | None, list[tuple[Loc, str]]]:
+    """Like `check`, with the model of those keys of `value` that are right.
+
+    Args:
+        stand_in: values for required keys that are missing or wrong; without one there is no
+            model then.
+    """
+    made, wrong = check(model, value)
+    if made is not None or not isinstance(value, Mapping):
+        return made, wrong
+    spoilt = {loc[0] for loc, _ in wrong}
+    right = {key: item for key, item in value.items() if key not in spoilt}
+    return check(model, {**(stand_in or {}), **right})[0], wrong
 
 
 def read_yaml(path: Path, *, shown: str | None = None) -> YamlFile:

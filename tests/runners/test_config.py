@@ -47,6 +47,8 @@ def test_all_problems_of_a_sweep_are_reported_at_once(toy: Project, tmp_path: Pa
         "error: sweep.yaml:5: `datasets[1].dataset`: Input should be a valid string",
         "error: sweep.yaml:5: `datasets[1].split`: Input should be 'dev', 'test', 'small_dev', "
         "'small_test' or 'all'",
+        "error: sweep.yaml:6: `baseline`: no arm that could be read has this label; did you mean "
+        "`bm25`?",
         "error: sweep.yaml:8: `limits.timeout_s`: Input should be greater than 0",
         "error: sweep.yaml:9: `limits.jbs`: unknown key; did you mean `jobs`?",
         "error: sweep.yaml:11: `arms[0].config.b`: Input should be less than or equal to 1",
@@ -54,6 +56,7 @@ def test_all_problems_of_a_sweep_are_reported_at_once(toy: Project, tmp_path: Pa
         "error: sweep.yaml:12: `arms[1].use`: no such file: systems/ripgerp.yaml; "
         "did you mean `systems/ripgrep.yaml`?",
         "error: sweep.yaml:13: `arms[2].system`: unknown system `rigprep`; did you mean `ripgrep`?",
+        "error: sweep.yaml:14: `arms[3]`: label `bm25` is that of arm 1 too; set `label`",
         "error: sweep.yaml:16: `arms[3].config.window_lines`: Input should be greater than or "
         "equal to 1",
         "error: sweep.yaml:17: `arms[4].config`: pipelines/nope.yaml: no such file or folder; "
@@ -65,6 +68,58 @@ def test_all_problems_of_a_sweep_are_reported_at_once(toy: Project, tmp_path: Pa
     ]
     assert rows(toy, "runs") == []
     assert sweep.path.read_text() == WRONG
+
+
+def test_an_arm_with_a_wrong_key_is_checked_further(toy: Project, tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("system: bm25\nlabel: a\ndpeth: 3\nconfig: {kk1: 2}\n")
+    arms = [
+        "{use: mine.yaml, lable: b, config: {bb: 1}}",
+        "{system: bm25, label: a, depth: 0}",
+        "{system: bm25, label: 'a b', config: []}",
+    ]
+    with pytest.raises(ConfigError) as caught:
+        load_sweep(Sweep(tmp_path, _sweep(", ".join(arms)) + "baseline: c\n").path, toy)
+    found = [(Path(p.where).name, p.what.split(" (letters")[0]) for p in caught.value.problems]
+    assert found == [
+        ("mine.yaml:3", "`dpeth`: unknown key; did you mean `depth`?"),
+        ("mine.yaml:4", "`config.kk1`: unknown key; did you mean `k1`?"),
+        ("sweep.yaml:3", "`arms[0].lable`: unknown key; did you mean `label`?"),
+        ("sweep.yaml:3", "`arms[1].depth`: Input should be greater than or equal to 1"),
+        (
+            "sweep.yaml:3",
+            "`arms[2].label`: String should match pattern '^[A-Za-z0-9][A-Za-z0-9._+@-]{0,79}$'",
+        ),
+        ("sweep.yaml:3", "`arms[2].config`: a mapping of keys is wanted here"),
+        ("sweep.yaml:3", "`arms[0].config.bb`: unknown key; did you mean `b`?"),
+        ("sweep.yaml:3", "`arms[1]`: label `a` is that of arm 1 too; set `label`"),
+        ("sweep.yaml:4", "`baseline`: no arm has this label; known: a, a b"),
+    ]
+
+
+def test_a_file_whose_required_keys_are_missing_still_has_its_arms_checked(
+    toy: Project, tmp_path: Path
+) -> None:
+    text = "family: one\narms:\n- {system: bm25, config: {kk1: 2}}\nbaseline: bm26\n"
+    with pytest.raises(ConfigError) as caught:
+        load_sweep(Sweep(tmp_path, text).path, toy)
+    assert [problem.what for problem in caught.value.problems] == [
+        "`name`: Field required",
+        "`datasets`: Field required",
+        "`arms[0].config.kk1`: unknown key; did you mean `k1`?",
+        "`baseline`: no arm has this label; did you mean `bm25`?",
+    ]
+
+
+def test_a_system_file_with_a_wrong_key_has_its_configuration_checked_too(
+    toy: Project, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.yaml").write_text("system: bm25\ndpeth: 3\nconfig:\n  kk1: 2\n")
+    ended = evalake(toy, "config", "check", "mine.yaml", cwd=tmp_path)
+    assert ended.code == 2
+    assert ended.err.splitlines()[:2] == [
+        "error: mine.yaml:2: `dpeth`: unknown key; did you mean `depth`?",
+        "error: mine.yaml:4: `config.kk1`: unknown key; did you mean `k1`?",
+    ]
 
 
 def test_a_problem_in_a_used_file_names_that_file(toy: Project, tmp_path: Path) -> None:
