@@ -110,6 +110,13 @@ def test_a_file_whose_required_keys_are_missing_still_has_its_arms_checked(
     ]
 
 
+def test_a_primary_metric_that_does_not_exist_is_refused(toy: Project, tmp_path: Path) -> None:
+    sweep = _sweep("{system: bm25}") + "primary_metric: "
+    load_sweep(Sweep(tmp_path, sweep + "recall@5:symbol\n").path, toy)
+    with pytest.raises(ConfigError, match=r":4: `primary_metric`: no metric `recal@5`; did you"):
+        load_sweep(Sweep(tmp_path, sweep + "recal@5\n").path, toy)
+
+
 def test_a_system_file_with_a_wrong_key_has_its_configuration_checked_too(
     toy: Project, tmp_path: Path
 ) -> None:

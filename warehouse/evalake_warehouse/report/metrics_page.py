@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import sys
 from itertools import groupby
 from pathlib import Path
 
 from evalake_warehouse.build.settings import BuildSettings
+from evalake_warehouse.definitions import metric_definitions
 from evalake_warehouse.project import Project, find_project_dir
-
-_SEED = Path("seeds/metric_definitions.csv")
 
 _HEAD = """# Metrics
 
@@ -43,9 +41,7 @@ warehouse of its own. The default one keeps these.
 
 def render_metrics_page(project_dir: Path) -> str:
     """The page's Markdown."""
-    path = Project(home=Path(), data_dir=project_dir).dbt_project / _SEED
-    with path.open(newline="") as file:
-        definitions = list(csv.DictReader(file))
+    definitions = metric_definitions(Project(home=Path(), data_dir=project_dir))
     lines = []
     for formula, group in groupby(definitions, key=lambda row: row["formula"]):
         rows = list(group)
