@@ -69,6 +69,15 @@ class Answer:
     phase_seconds: Mapping[str, float] = field(default_factory=dict)  # besides the whole search
 
 
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What one search has taken so far, whether or not it ends in an answer."""
+
+    n_tool_calls: int | None = None
+    cost_usd: float | None = None
+    phase_seconds: Mapping[str, float] = field(default_factory=dict)
+
+
 class NotAttemptedError(Exception):
     """The system does not claim to answer this kind of task; the text quotes its own docs."""
 
@@ -84,7 +93,11 @@ class IndexReport:
 
 
 class Searcher(Protocol):
-    """An opened index in one worker process."""
+    """An opened index in one worker process.
+
+    One whose searches cost something has `spending() -> Spending` as well, which is asked after a
+    search that raised: what a failed task has paid for is recorded like that of any other.
+    """
 
     def search(self, query: Query) -> Answer:
         """Answer one query with at most `query.depth` hits."""

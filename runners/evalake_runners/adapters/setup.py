@@ -16,6 +16,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from evalake_runners.adapters.ledger import LedgerPlace
 from evalake_runners.adapters.protocol import System
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.project import Project
@@ -37,6 +38,7 @@ class Setup:
     seed: int
     project: Project
     base_dirs: tuple[Path, ...]  # a configured path is looked up in these, in order
+    ledger: LedgerPlace | None = None  # of the run; None outside of one
 
     def find(self, path: str) -> Path:
         """A file or folder that a configuration names.

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evalake_runners.adapters.protocol import Answer, RawHit
+from evalake_runners.adapters.protocol import Answer, RawHit, Spending
 from evalake_runners.engine.paths import RESOLVED, UNRESOLVED, PathResolver
 from evalake_runners.engine.redact import clean, scrub
 
@@ -41,6 +41,26 @@ class PackedAnswer:
     phase_seconds: Mapping[str, float]
 
 
+@dataclass(frozen=True, slots=True)
+class PackedSpending:
+    """What a search took that brought no answer."""
+
+    n_tool_calls: int | None
+    cost_usd: float | None
+    phase_seconds: Mapping[str, float]
+    is_cold: bool
+
+
+def pack_spending(spending: Spending | Answer, *, is_cold: bool) -> PackedSpending:
+    """Make plain what a search took."""
+    return PackedSpending(
+        n_tool_calls=_count(spending.n_tool_calls),
+        cost_usd=_number(spending.cost_usd),
+        phase_seconds=_phases(spending.phase_seconds),
+        is_cold=is_cold,
+    )
+
+
 def pack_answer(answer: object, *, depth: int, resolver: PathResolver | None) -> PackedAnswer:
     """Check an answer and make it plain.
 
@@ -64,12 +84,10 @@ def pack_answer(answer: object, *, depth: int, resolver: PathResolver | None) ->
         payload_sha256=None if payload is None else hashlib.sha256(payload).hexdigest(),
         call=None if call is None else scrub(call)[:MAX_CALL_CHARS],
         resolved_library=_optional(answer.resolved_library, "resolved_library"),
-        n_tool_calls=None if answer.n_tool_calls is None else int(answer.n_tool_calls),
+        n_tool_calls=_count(answer.n_tool_calls),
         cost_usd=_number(answer.cost_usd),
         covered=None if answer.covered is None else bool(answer.covered),
-        phase_seconds={
-            _text(name, "phase"): float(seconds) for name, seconds in answer.phase_seconds.items()
-        },
+        phase_seconds=_phases(answer.phase_seconds),
     )
 
 
@@ -117,6 +135,14 @@ def _text(value: object, name: str) -> str:
 
 def _optional(value: object, name: str) -> str | None:
     return None if value is None else _text(value, name)
+
+
+def _count(value: Any) -> int | None:
+    return None if value is None else int(value)
+
+
+def _phases(phase_seconds: Mapping[str, float]) -> dict[str, float]:
+    return {_text(name, "phase"): float(seconds) for name, seconds in phase_seconds.items()}
 
 
 def _number(value: Any) -> float | None:

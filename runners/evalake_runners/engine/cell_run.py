@@ -6,11 +6,13 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalake_ingest.corpora.store import open_corpus
+from evalake_runners.adapters.ledger import LedgerPlace
 from evalake_runners.adapters.protocol import CorpusView
+from evalake_runners.engine.answers import PackedSpending
 from evalake_runners.engine.events import RunFacts, finished_row, started_row
 from evalake_runners.engine.indexes import IndexOutcome, IndexStore
 from evalake_runners.engine.lake_read import LakeView
@@ -92,6 +94,10 @@ class CellRun:
         )
         self._attempts = {} if cell.is_new else view.last_attempts(self._run_id)
         self._indexed = set() if cell.is_new else view.indexed_corpora(self._run_id)
+        self._ledger = LedgerPlace(
+            context.project.home / "spent" / f"{self._run_id}.json",
+            *(() if cell.is_new else view.spent([self._run_id])),
+        )
 
     def run(self) -> None:
         """Do what is left of the cell.
@@ -124,6 +130,7 @@ class CellRun:
                     attempts=self._attempts,
                     stop=context.stop,
                     may_go_on=context.may_go_on,
+                    spent_by=self._spent_by,
                 )
                 search.run()
         finally:
@@ -133,6 +140,8 @@ class CellRun:
             self.result.message = "stopped at limits.max_cost_usd"
             return
         self.result.state = "ran"
+        if self.result.n_failed == 0:  # else `resume` goes on with what is left of a budget
+            self._ledger.remove()
         self._recorder.event(
             finished_row(
                 base,
@@ -190,7 +199,8 @@ class CellRun:
 
     def _start_worker(self, folder: Path) -> Worker:
         arm = self._cell.arm
-        worker = Worker(arm.spec, arm.setup, folder, self._context.stop)
+        setup = replace(arm.setup, ledger=self._ledger)
+        worker = Worker(arm.spec, setup, folder, self._context.stop)
         try:
             answer = worker.start()
         except WorkerCrashedError as error:
@@ -205,6 +215,13 @@ class CellRun:
     def _record(self, outcome: Outcome, step: Step) -> None:
         self._recorder.add(outcome)
         self.result.statuses[outcome.status] += 1
-        if outcome.answer is not None and outcome.answer.cost_usd is not None:
-            self._context.spent_usd += outcome.answer.cost_usd
+        if outcome.paid is not None and outcome.paid.cost_usd is not None:
+            self._context.spent_usd += outcome.paid.cost_usd
         step.advance(failed=outcome.status in {"error", "timeout"})
+
+    def _spent_by(self, task_id: str) -> PackedSpending | None:
+        """What the run's ledger has of a task whose worker was killed or crashed."""
+        used = self._ledger.used_by(task_id)
+        if used is None or not used.n_calls:
+            return None
+        return PackedSpending(used.n_calls, used.cost_usd, {}, is_cold=False)

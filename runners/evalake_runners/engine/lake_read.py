@@ -234,11 +234,14 @@ class LakeView:
         """Every use of the test tail, latest first."""
         return self._rows("looks", "select * from t order by looked_at desc")
 
-    def cost_usd(self, run_ids: Iterable[str]) -> float:
-        """What some runs have cost so far."""
-        sql = "select coalesce(sum(cost_usd), 0.0) as total from t"
+    def spent(self, run_ids: Iterable[str]) -> tuple[int, float]:
+        """Tool calls that some runs have made so far, and what all of it cost in US dollars."""
+        sql = (
+            "select cast(coalesce(sum(n_tool_calls), 0) as bigint) as n_calls, "
+            "coalesce(sum(cost_usd), 0.0) as cost_usd from t"
+        )
         rows = self._run_rows("attempts", run_ids, sql)
-        return float(rows[0]["total"]) if rows else 0.0
+        return (rows[0]["n_calls"], float(rows[0]["cost_usd"])) if rows else (0, 0.0)
 
     def _events(self, dataset: str) -> list[dict[str, Any]]:
         """Run events of a dataset, `started` ones first, latest run first; read once."""

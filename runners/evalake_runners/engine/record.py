@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from evalake_runners.engine.answers import PackedAnswer
+from evalake_runners.engine.answers import PackedAnswer, PackedSpending
 from evalake_runners.engine.indexes import IndexOutcome
 from evalake_warehouse.identity import canonical_json, sha256_text
 from evalake_warehouse.lake.schemas import TABLES
@@ -39,8 +39,14 @@ class Outcome:
     started_at: datetime
     n_concurrent: int
     answer: PackedAnswer | None = None
+    spending: PackedSpending | None = None  # of a try without an answer
     reason: str | None = None
     seconds: Mapping[tuple[str, str], float] = field(default_factory=dict)  # (phase, temperature)
+
+    @property
+    def paid(self) -> PackedAnswer | PackedSpending | None:
+        """Where the cost and the calls of the try are."""
+        return self.answer or self.spending
 
 
 def utc_now() -> datetime:
@@ -148,7 +154,7 @@ class RunRecorder:
         self._pending = 0
 
     def _add_attempt(self, outcome: Outcome) -> None:
-        answer = outcome.answer
+        answer, paid = outcome.answer, outcome.paid
         self._append(
             "attempts",
             {
@@ -166,8 +172,8 @@ class RunRecorder:
                 "payload_sha256": answer.payload_sha256 if answer else None,
                 "call": answer.call if answer else None,
                 "resolved_library": answer.resolved_library if answer else None,
-                "n_tool_calls": answer.n_tool_calls if answer else None,
-                "cost_usd": answer.cost_usd if answer else None,
+                "n_tool_calls": paid.n_tool_calls if paid else None,
+                "cost_usd": paid.cost_usd if paid else None,
                 "covered": answer.covered if answer else None,
             },
         )

@@ -95,4 +95,4 @@ def _spent_before(project: Project, plan: Plan) -> float:
     runs = [cell.run_id for cell in plan.cells if cell.run_id]
     if plan.request.limits.max_cost_usd is None or not runs:
         return 0.0
-    return LakeView(project.home).cost_usd(runs)
+    return LakeView(project.home).spent(runs)[1]

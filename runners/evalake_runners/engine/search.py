@@ -11,6 +11,7 @@ from typing import Any
 
 from evalake_runners.adapters.protocol import CorpusView, Query
 from evalake_runners.config import Limits
+from evalake_runners.engine.answers import PackedSpending
 from evalake_runners.engine.indexes import IndexOutcome
 from evalake_runners.engine.lake_read import TaskRow
 from evalake_runners.engine.pool import Worker, WorkerCrashedError, WorkerTimeoutError
@@ -50,6 +51,7 @@ class Search:
     attempts: Mapping[str, int]  # the last attempt of each task so far
     stop: StopFlag
     may_go_on: Callable[[], bool]  # False once the sweep's money is spent
+    spent_by: Callable[[str], PackedSpending | None]  # a task whose worker is gone
     network_blocked: bool | None = field(default=None, init=False)
     _queue: list[TaskRow] = field(default_factory=list, init=False)
     _dead: dict[str, tuple[str, str]] = field(default_factory=dict, init=False)
@@ -148,6 +150,7 @@ class Search:
         if task is None or worker is None:
             return
         is_opening = slot.corpus_id is None
+        spending: PackedSpending | None = None
         try:
             answer = worker.receive()
             if answer[0] == "opened":
@@ -156,16 +159,19 @@ class Search:
                 self.network_blocked = answer[2]
                 self._ask(slot, task)
                 return
-            status, reason = ("error", answer[1]) if answer[0] != "answer" else ("", "")
-            if answer[0] == "not_attempted":
-                status = "not_attempted"
+            status, reason = "", ""
+            if answer[0] != "answer":
+                status = "not_attempted" if answer[0] == "not_attempted" else "error"
+                _, reason, spending = answer
         except WorkerTimeoutError:
             self._lose_worker(slot)
             seconds = self.limits.open_timeout_s if is_opening else self.limits.timeout_s
             status, reason = "timeout", f"no answer in {seconds:g} s"
+            spending = None if is_opening else self.spent_by(task.task_id)
         except WorkerCrashedError as error:
             self._lose_worker(slot)
             status, reason = "error", str(error)
+            spending = None if is_opening else self.spent_by(task.task_id)
         if not status:
             self._finish_answer(slot, task, answer)
             return
@@ -173,7 +179,7 @@ class Search:
             # Opening will not go better for the next task of the same corpus.
             status, reason = ("error" if status == "timeout" else status), f"opening: {reason}"
             self._dead[task.corpus_id] = (status, reason)
-        self._finish(slot, task, status, reason)
+        self._finish(slot, task, status, reason, spending)
 
     def _finish_answer(self, slot: _Slot, task: TaskRow, answer: tuple[Any, ...]) -> None:
         _, packed, seconds, is_cold = answer
@@ -181,9 +187,7 @@ class Search:
         timings = {("search", temperature): seconds}
         if slot.open_seconds is not None:
             timings["open", "cold"] = slot.open_seconds
-        for phase, phase_seconds in packed.phase_seconds.items():
-            if phase not in _OWN_PHASES:
-                timings[phase, temperature] = phase_seconds
+        timings |= _phase_timings(packed.phase_seconds, temperature)
         self.record(
             Outcome(
                 task_id=task.task_id,
@@ -197,7 +201,18 @@ class Search:
         )
         slot.task = None
 
-    def _finish(self, slot: _Slot, task: TaskRow, status: str, reason: str) -> None:
+    def _finish(
+        self,
+        slot: _Slot,
+        task: TaskRow,
+        status: str,
+        reason: str,
+        spending: PackedSpending | None = None,
+    ) -> None:
+        timings = {}
+        if spending is not None:
+            temperature = "cold" if spending.is_cold else "warm"
+            timings = _phase_timings(spending.phase_seconds, temperature)
         self.record(
             Outcome(
                 task_id=task.task_id,
@@ -205,7 +220,9 @@ class Search:
                 status=status,
                 started_at=slot.started_at or utc_now(),
                 n_concurrent=self._beside(slot),
+                spending=spending,
                 reason=reason,
+                seconds=timings,
             )
         )
         slot.task = None
@@ -217,3 +234,14 @@ class Search:
         """Forget a process that is gone; the next task gets a fresh one."""
         slot.worker = None
         slot.corpus_id = None
+
+
+def _phase_timings(
+    phase_seconds: Mapping[str, float], temperature: str
+) -> dict[tuple[str, str], float]:
+    """Seconds of the phases that a system reports, besides those that are measured here."""
+    return {
+        (phase, temperature): seconds
+        for phase, seconds in phase_seconds.items()
+        if phase not in _OWN_PHASES
+    }

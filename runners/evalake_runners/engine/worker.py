@@ -3,7 +3,7 @@
     ("index", corpus, folder)   -> ("indexed", report, seconds)
     ("open", corpus, folder)    -> ("opened", seconds, network_blocked)
     ("search", query)           -> ("answer", packed, seconds, is_cold)
-    any of them                 -> ("failed", reason) or ("not_attempted", reason)
+    any of them                 -> ("failed" or "not_attempted", reason, spending or None)
 
 What the system prints goes to the file that the parent set up as stdout and stderr, never into
 the messages.
@@ -30,7 +30,7 @@ from evalake_runners.adapters.protocol import (
     Searcher,
     System,
 )
-from evalake_runners.engine.answers import pack_answer
+from evalake_runners.engine.answers import PackedSpending, pack_answer, pack_spending
 from evalake_runners.engine.arms import make_system
 from evalake_runners.engine.blobs import Blob, as_blob
 from evalake_runners.engine.network import block_network
@@ -53,7 +53,7 @@ def serve(file_descriptor: int) -> None:
             worker = _Worker(make_system(spec, setup), spec.blob)
             connection.send(("ready",))
         except BaseException as error:  # whatever a system does is its failure
-            connection.send(("failed", describe(error)))
+            connection.send(("failed", describe(error), None))
         while worker is not None:
             connection.send(worker.answer(connection.recv()))
     except (EOFError, BrokenPipeError, ConnectionResetError):
@@ -74,6 +74,8 @@ class _Worker:
     resolver: PathResolver | None = None
     is_cold: bool = True
     network_blocked: bool = field(default=False)
+    was_cold: bool = False  # when the search at hand began
+    answered: object = None  # by the search at hand, before it was checked
 
     def answer(self, message: tuple[Any, ...]) -> tuple[Any, ...]:
         handlers: dict[str, Callable[..., tuple[Any, ...]]] = {
@@ -84,9 +86,10 @@ class _Worker:
         try:
             return handlers[message[0]](*message[1:])
         except NotAttemptedError as error:
-            return ("not_attempted", describe(error).removeprefix("NotAttemptedError: "))
+            reason = describe(error).removeprefix("NotAttemptedError: ")
+            return ("not_attempted", reason, self._spending(message[0]))
         except BaseException as error:  # sys.exit() in a system must not end the worker
-            return ("failed", describe(error))
+            return ("failed", describe(error), self._spending(message[0]))
 
     def close(self) -> None:
         searcher, self.searcher = self.searcher, None
@@ -118,13 +121,28 @@ class _Worker:
         if self.searcher is None:
             raise RuntimeError("no index is open")
         is_cold, self.is_cold = self.is_cold, False
+        self.was_cold, self.answered = is_cold, None
         started = time.perf_counter()
-        answer = self.searcher.search(query)
+        answer = self.answered = self.searcher.search(query)
         seconds = time.perf_counter() - started
         if self.blob is not None and isinstance(answer, Answer):
             answer = as_blob(answer, self.blob)
         packed = pack_answer(answer, depth=query.depth, resolver=self.resolver)
         return ("answer", packed, seconds, is_cold)
+
+    def _spending(self, kind: str) -> PackedSpending | None:
+        """What a search that failed has taken so far, where its system says so."""
+        if kind != "search" or self.searcher is None:
+            return None
+        try:
+            told = getattr(self.searcher, "spending", None)
+            if told is not None:
+                return pack_spending(told(), is_cold=self.was_cold)
+            if isinstance(self.answered, Answer):
+                return pack_spending(self.answered, is_cold=self.was_cold)
+        except Exception as error:
+            print(f"spending: {describe(error)}", file=sys.stderr)
+        return None
 
 
 def _die_with(parent: int) -> None:

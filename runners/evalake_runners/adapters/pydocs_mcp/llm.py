@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 from pydantic import BaseModel, ValidationError
 
+from evalake_runners.adapters.ledger import BudgetSpentError, Ledger
 from evalake_runners.adapters.protocol import NotAttemptedError
 from evalake_runners.adapters.pydocs_mcp.config import LlmConfig
 from evalake_runners.adapters.pydocs_mcp.tokens import Spent, estimate_tokens
@@ -41,6 +42,11 @@ class _Choice(BaseModel):
 
 class _Completion(BaseModel):
     choices: list[_Choice]
+
+
+class _Paid(BaseModel):
+    """What an answer says it cost, whatever else is wrong with it."""
+
     usage: _Usage | None = None
 
 
@@ -52,7 +58,7 @@ class LlmClient:
         config: LlmConfig,
         api_key: str | None,
         *,
-        total: Spent | None = None,
+        ledger: Ledger | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self.model_name = config.model
@@ -62,12 +68,14 @@ class LlmClient:
         self._http = httpx.AsyncClient(
             headers=headers, timeout=config.timeout_s, transport=transport, trust_env=False
         )
-        self._total = Spent() if total is None else total  # what the budget is kept against
+        self._ledger = Ledger() if ledger is None else ledger  # what the budget is kept against
         self._task = Spent()
 
-    def begin(self) -> None:
+    def begin(self, task_id: str) -> None:
         """Start counting for one task."""
         self._task = Spent()
+        if not self._config.dry_run:
+            self._ledger.begin(task_id)
 
     def spent(self) -> Spent:
         """What the task has used so far."""
@@ -113,7 +121,12 @@ class LlmClient:
             SystemFailedError: the endpoint refuses, keeps failing, or answers something else.
         """
         n_estimated = sum(estimate_tokens(message["content"]) for message in messages)
-        self._require_budget(n_estimated)
+        expected_usd = self._cost_usd(n_estimated, 0)
+        if self._config.dry_run:
+            price = (
+                "" if expected_usd is None else f", about ${expected_usd:.4f} without the answer"
+            )
+            raise NotAttemptedError(f"dry run: about {n_estimated} prompt tokens{price}")
         body: dict[str, Any] = {
             "model": self._config.model,
             "messages": list(messages),
@@ -125,25 +138,30 @@ class LlmClient:
             body["response_format"] = {"type": "json_object"}
         started = time.perf_counter()
         try:
-            response = await self._post(body)
+            response = await self._post(body, expected_usd)
         finally:
             self._task.seconds += time.perf_counter() - started
+        usage = _usage(response)
+        self._account(usage, expected_usd)
         try:
             completion = _Completion.model_validate_json(response.content)
         except ValidationError as error:
             what = f"the answer is no completion: {self._shown(response)}"
             raise SystemFailedError(self._told(what)) from error
-        self._account(completion.usage)
+        if usage is None and self._config.max_cost_usd is not None:
+            raise SystemFailedError(
+                self._told("reports no token usage, so `max_cost_usd` cannot be kept")
+            )
         if not completion.choices or not completion.choices[0].message.content:
             raise SystemFailedError(self._told("the completion is empty"))
         return completion.choices[0].message.content
 
-    async def _post(self, body: Mapping[str, Any]) -> httpx.Response:
-        wait_s = _FIRST_WAIT_S
+    async def _post(self, body: Mapping[str, Any], expected_usd: float | None) -> httpx.Response:
+        """The first answer that is no failure; what it costs stays reserved at `expected_usd`."""
+        wait_s, failure = _FIRST_WAIT_S, ""
         for attempt in range(1, self._config.max_attempts + 1):
             is_last = attempt == self._config.max_attempts
-            self._task.n_calls += 1
-            self._total.n_calls += 1
+            self._reserve(expected_usd, failure)
             asked_s = None
             try:
                 response = await self._http.post(
@@ -151,9 +169,12 @@ class LlmClient:
                 )
             except httpx.TransportError as error:
                 failure = f"no answer: {_reason(error)}"
+                if isinstance(error, httpx.ConnectError):  # else it may have been worked on
+                    self._ledger.settle(expected_usd, None)
             else:
                 if response.is_success:
                     return response
+                self._ledger.settle(expected_usd, None)
                 failure = f"{response.status_code}: {self._shown(response)}"
                 is_last = is_last or response.status_code not in _RETRIED
                 asked_s = _retry_after_s(response)
@@ -166,35 +187,28 @@ class LlmClient:
             wait_s *= 2
         raise AssertionError("max_attempts is at least 1")
 
-    def _require_budget(self, n_prompt_tokens: int) -> None:
-        config, total = self._config, self._total
-        cost = self._cost_usd(n_prompt_tokens, 0)
-        if config.dry_run:
-            price = "" if cost is None else f", about ${cost:.4f} without the answer"
-            raise NotAttemptedError(f"dry run: about {n_prompt_tokens} prompt tokens{price}")
-        if config.max_calls is not None and total.n_calls >= config.max_calls:
-            raise NotAttemptedError(f"budget: {total.n_calls} of {config.max_calls} calls made")
-        if config.max_cost_usd is not None and (total.cost_usd or 0.0) + (cost or 0.0) > (
-            config.max_cost_usd
-        ):
-            raise NotAttemptedError(
-                f"budget: ${total.cost_usd or 0.0:.4f} of ${config.max_cost_usd:.4f} spent, and "
-                f"this prompt would cost ${cost or 0.0:.4f}"
+    def _reserve(self, expected_usd: float | None, failure: str) -> None:
+        """Count one call before it is made, or end the task: a repeated call is one more."""
+        config = self._config
+        try:
+            self._ledger.reserve(
+                expected_usd, max_calls=config.max_calls, max_cost_usd=config.max_cost_usd
             )
+        except BudgetSpentError as error:
+            if failure:
+                raise SystemFailedError(self._told(f"{failure}; {error}")) from error
+            raise NotAttemptedError(str(error)) from error
+        self._task.n_calls += 1
 
-    def _account(self, usage: _Usage | None) -> None:
+    def _account(self, usage: _Usage | None, expected_usd: float | None) -> None:
         if usage is None:
-            if self._config.max_cost_usd is not None:
-                raise SystemFailedError(
-                    self._told("reports no token usage, so `max_cost_usd` cannot be kept")
-                )
             return
         cost = self._cost_usd(usage.prompt_tokens, usage.completion_tokens)
-        for spent in (self._total, self._task):
-            spent.prompt_tokens += usage.prompt_tokens
-            spent.completion_tokens += usage.completion_tokens
-            if cost is not None:
-                spent.cost_usd = (spent.cost_usd or 0.0) + cost
+        self._ledger.settle(expected_usd, cost)
+        self._task.prompt_tokens += usage.prompt_tokens
+        self._task.completion_tokens += usage.completion_tokens
+        if cost is not None:
+            self._task.cost_usd = (self._task.cost_usd or 0.0) + cost
 
     def _cost_usd(self, n_prompt: int, n_completion: int) -> float | None:
         input_usd, output_usd = (
@@ -215,6 +229,13 @@ class LlmClient:
 
 def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def _usage(response: httpx.Response) -> _Usage | None:
+    try:
+        return _Paid.model_validate_json(response.content).usage
+    except ValidationError:
+        return None
 
 
 def _retry_after_s(response: httpx.Response) -> float | None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evalake_runners.adapters.protocol import Answer, Query, RawHit
+from evalake_runners.adapters.protocol import Answer, Query, RawHit, Spending
 
 if TYPE_CHECKING:
     from pydocs_mcp.models import Chunk
@@ -40,10 +40,10 @@ class InProcessSearcher:
 
     def search(self, query: Query) -> Answer:
         """Run the pipeline for one query."""
+        if self.llm is not None:
+            self.llm.begin(query.task_id)
         from pydocs_mcp.models import SearchQuery
 
-        if self.llm is not None:
-            self.llm.begin()
         # A composite is one item of many hits: its depth says nothing about how many it is made of.
         limit = {} if self.is_composite else {"max_results": query.depth}
         asked = SearchQuery(terms=query.text, **limit)
@@ -52,15 +52,20 @@ class InProcessSearcher:
             hits = _composite_hits(state)
         else:
             hits = self._ranked_hits(state)[: query.depth]
-        if self.llm is None:
-            return Answer(hits)
-        spent = self.llm.spent()
+        spending = self.spending()
         return Answer(
             hits,
-            n_tool_calls=spent.n_calls,
-            cost_usd=spent.cost_usd,
-            phase_seconds={"llm": spent.seconds},
+            n_tool_calls=spending.n_tool_calls,
+            cost_usd=spending.cost_usd,
+            phase_seconds=spending.phase_seconds,
         )
+
+    def spending(self) -> Spending:
+        """What the language model has taken for the query at hand, answered or not."""
+        if self.llm is None:
+            return Spending()
+        spent = self.llm.spent()
+        return Spending(spent.n_calls, spent.cost_usd, {"llm": spent.seconds})
 
     def close(self) -> None:
         """Close connections and end the event loop."""

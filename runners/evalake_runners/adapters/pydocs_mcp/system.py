@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from evalake_runners.adapters.ledger import Ledger
 from evalake_runners.adapters.protocol import CorpusView, IndexReport, Searcher
 from evalake_runners.adapters.pydocs_mcp import versions
 from evalake_runners.adapters.pydocs_mcp.config import (
@@ -32,7 +33,6 @@ from evalake_runners.adapters.pydocs_mcp.serving import (
     open_server,
     served_database,
 )
-from evalake_runners.adapters.pydocs_mcp.tokens import Spent
 from evalake_runners.adapters.pydocs_mcp.validation import find_problems
 from evalake_runners.adapters.pydocs_mcp.workspace import Workspace
 from evalake_runners.adapters.setup import Setup
@@ -56,7 +56,13 @@ def _make(name: str, config: PydocsConfig, setup: Setup) -> PydocsSystem:
     if problems := find_problems(config, pipeline, ingestion, models, depth=setup.depth):
         raise ConfigError(problems)
     return PydocsSystem(
-        name, config, pipeline=pipeline, ingestion=ingestion, models=models, depth=setup.depth
+        name,
+        config,
+        pipeline=pipeline,
+        ingestion=ingestion,
+        models=models,
+        depth=setup.depth,
+        ledger=Ledger(setup.ledger),
     )
 
 
@@ -78,6 +84,7 @@ class PydocsSystem:
         ingestion: Path,
         models: Mapping[str, Path | None],
         depth: int,
+        ledger: Ledger,
     ) -> None:
         self.name = name
         self.version = versions.installed_version()
@@ -90,7 +97,7 @@ class PydocsSystem:
         self.depth = depth
         self.is_served = config.transport == "mcp"
         self.gives_text = pipeline.is_composite or not self.is_served
-        self.llm_spent = Spent()  # of this process: a budget outlives the corpus at hand
+        self.ledger = ledger
         wanted = config.node_scores
         self.node_scores = "node_scores" in pipeline.needs if wanted is None else wanted
         remote_vectors = config.embedding is not None and not config.embedding.is_local
