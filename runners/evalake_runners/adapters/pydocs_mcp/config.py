@@ -80,9 +80,15 @@ class LlmConfig(Strict):
     usd_per_million_input: float | None = Field(default=None, ge=0)
     usd_per_million_output: float | None = Field(default=None, ge=0)
     max_cost_usd: float | None = Field(
-        default=None, gt=0, description="Per worker process; needs both prices."
+        default=None,
+        gt=0,
+        description="For a run with all its workers, resumed or not; needs both prices.",
     )
-    max_calls: int | None = Field(default=None, ge=1, description="Per worker process.")
+    max_calls: int | None = Field(
+        default=None,
+        ge=1,
+        description="For a run with all its workers, resumed or not; calls tried again count too.",
+    )
     max_tree_tokens: int | None = Field(
         default=None,
         ge=1,
