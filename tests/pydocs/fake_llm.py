@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -37,6 +37,7 @@ class FakeLlm:
     requests: list[dict[str, Any]] = field(default_factory=list)
     authorizations: list[str | None] = field(default_factory=list)
     base_url: str = ""
+    wait: Callable[[], object] = lambda: None  # before each completion
 
 
 @contextmanager
@@ -55,6 +56,7 @@ def serve(fake: FakeLlm) -> Iterator[FakeLlm]:
             if self.path != "/v1/chat/completions":
                 self._send((404, {}, "no such page"))
                 return
+            fake.wait()
             self._send(fake.replies.pop(0) if len(fake.replies) > 1 else fake.replies[0])
 
         def _send(self, reply: Reply) -> None:

@@ -201,6 +201,14 @@ def test_a_call_limit_stops_before_the_call_that_would_pass_it(ask_llm: Ask) -> 
     assert len(fake.requests) == 2
 
 
+def test_a_call_that_is_tried_again_counts_towards_the_limit(ask_llm: Ask) -> None:
+    busy = (503, {"retry-after": "0"}, "overloaded")
+    told = r"503: overloaded; budget: 2 of 2 calls made"
+    with serve(FakeLlm([busy])) as fake, pytest.raises(SystemFailedError, match=told):
+        ask_llm(fake, max_calls=2, max_attempts=4)
+    assert len(fake.requests) == 2
+
+
 def test_a_budget_in_money_stops_before_the_prompt_that_would_pass_it(ask_llm: Ask) -> None:
     # A call costs 1,000 tokens x $10 a million = $0.01, and by its size a little more was to be
     # expected: the budget holds one call, and not what two might come to.
