@@ -92,10 +92,10 @@ def test_flipped_shows_the_tasks_that_one_arm_found_and_the_other_did_not(
     assert expected
 
 
-def test_all_failed_leaves_out_what_any_arm_but_a_control_found(
+def test_found_by_no_arm_leaves_out_what_any_arm_but_a_control_found(
     opened: Page, demo: Selection
 ) -> None:
-    choose(opened, "show", "failed")
+    choose(opened, "show", "unfound")
     found = demo.marts.rows(
         "select distinct task_id from fct_task_metrics join dim_runs using (run_id) "
         "where metric = 'recall@5' and value > 0 and role <> 'control'"

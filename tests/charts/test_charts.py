@@ -135,7 +135,7 @@ def test_the_forest_has_every_candidate_once_and_neither_baseline_nor_control(
     by_label = {demo.labels[row["candidate_run_id"]]: row for row in stored}
     for label, row in points.items():
         assert row["mean_diff"] == by_label[label]["mean_diff"]
-        assert row["settled"] == (by_label[label]["verdict"] != "insufficient")
+        assert row["verdict_text"] == by_label[label]["verdict"]
 
 
 def test_a_pair_that_no_family_declares_is_tested_on_demand(demo_marts: Marts) -> None:

@@ -24,7 +24,7 @@ def sentence(**changes: Any) -> str:
 
 def test_a_verdict_names_scores_tasks_interval_p_and_what_it_is_adjusted_for() -> None:
     assert sentence() == (
-        "success@5: 0.610 against 0.500 on 100 common tasks, 17 better and 6 worse; difference "
+        "success@5: 0.610 against 0.500 on 100 common tasks, 17 won and 6 lost; difference "
         "+0.110 [+0.020, +0.200], McNemar mid-p 0.045, adjusted for 2 candidates. "
         "The candidate is better."
     )
@@ -32,13 +32,21 @@ def test_a_verdict_names_scores_tasks_interval_p_and_what_it_is_adjusted_for() -
 
 def test_an_insufficient_verdict_says_what_could_have_been_seen() -> None:
     found = sentence(verdict="insufficient", p_holm=0.3)
-    assert "none is ruled out" in found
+    assert "Insufficient: a difference is neither shown nor ruled out" in found
     assert "difference of 0.13 or more" in found
+
+
+def test_a_verdict_in_words_uses_the_word_of_the_marts() -> None:
+    assert sentence(verdict="worse").endswith("The candidate is worse.")
+    assert sentence(verdict="no_difference").endswith(
+        "Verdict no_difference: any is smaller than 0.02."
+    )
+    assert "Insufficient: no task differs" in sentence(verdict="insufficient", mde=None)
 
 
 def test_no_common_task_and_too_few_say_so() -> None:
     assert "share no scored task" in sentence(n_pairs=0)
-    assert "9 tasks allow no verdict; at least 10 are needed" in sentence(n_pairs=9)
+    assert "Insufficient: 9 tasks; a verdict needs at least 10." in sentence(n_pairs=9)
 
 
 @pytest.mark.parametrize(

@@ -21,10 +21,10 @@ def verdict_sentence(test: Mapping[str, Any], *, margin: float, min_pairs: int) 
         return f"{test['metric']}: the runs share no scored task, so nothing can be said."
     seen = (
         f"{test['metric']}: {test['candidate_mean']:.3f} against {test['baseline_mean']:.3f} on "
-        f"{n_pairs} common tasks, {test['only_candidate']} better and {test['only_baseline']} worse"
+        f"{n_pairs} common tasks, {test['only_candidate']} won and {test['only_baseline']} lost"
     )
     if n_pairs < min_pairs:
-        return f"{seen}. {n_pairs} tasks allow no verdict; at least {min_pairs} are needed."
+        return f"{seen}. Insufficient: {n_pairs} tasks; a verdict needs at least {min_pairs}."
     adjusted = test.get("p_holm")
     p = test["p_value"] if adjusted is None else adjusted
     holm = f", adjusted for {test['n_tests']} candidates" if test.get("n_tests", 1) > 1 else ""
@@ -42,12 +42,13 @@ def _conclusion(test: Mapping[str, Any], margin: float) -> str:
         case "worse":
             return "The candidate is worse."
         case "no_difference":
-            return f"Any difference is smaller than {margin:g}."
+            return f"Verdict no_difference: any is smaller than {margin:g}."
     if test["mde"] is None:
-        return "No task differs, and so few tasks cannot rule a difference out."
+        return "Insufficient: no task differs, and so few tasks cannot rule a difference out."
     return (
-        f"No difference is shown, and none is ruled out: with {test['n_pairs']} such tasks only a "
-        f"true difference of {test['mde']:.2f} or more would be found four times in five."
+        "Insufficient: a difference is neither shown nor ruled out; with "
+        f"{test['n_pairs']} such tasks only a true difference of {test['mde']:.2f} or more would "
+        "be found four times in five."
     )
 
 

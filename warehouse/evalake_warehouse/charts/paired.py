@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalake_warehouse.charts.theme import AnyChart
 
 _MAX_STRIPS = 12
-FOREST_READING = "Line: 95 % interval. Filled: settled. Hollow: not settled. p after Holm."
+FOREST_READING = "Line: 95 % interval. Hollow: insufficient. p after Holm."
 STRIPS_READING = "Each task's difference to the baseline, sorted: wins left, losses right."
 
 
@@ -31,7 +31,7 @@ def forest(
 ) -> AnyChart:
     """Mean paired difference of every candidate to the baseline, with its 95 % interval.
 
-    A filled point is a settled verdict (better, worse or no difference), a hollow one is not.
+    A filled point is better, worse or no_difference, a hollow one insufficient.
 
     Raises:
         UsageError: the selection has no baseline, or nothing was compared with it.
@@ -70,7 +70,9 @@ def forest(
             y=y,
             x=x,
             stroke=colour,
-            fill=alt.condition("datum.settled", colour, alt.value(style.hex(PAPER))),
+            fill=alt.condition(
+                "datum.verdict == 'insufficient'", alt.value(style.hex(PAPER)), colour
+            ),
         ),
         *rows.words(
             style,

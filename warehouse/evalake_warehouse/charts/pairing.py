@@ -10,13 +10,6 @@ from evalake_warehouse.charts.marts import Run, ids
 from evalake_warehouse.charts.selection import Selection
 from evalake_warehouse.errors import UsageError
 
-VERDICTS = {
-    "better": "better",
-    "worse": "worse",
-    "no_difference": "no difference",
-    "insufficient": "not settled",
-}
-
 
 def need_baseline(selection: Selection) -> Run:
     """The selection's baseline.
@@ -34,7 +27,7 @@ def need_baseline(selection: Selection) -> Run:
 def paired_rows(selection: Selection, metric: str) -> list[dict[str, Any]]:
     """One row per candidate compared with the baseline on a metric, ready to be shown.
 
-    Columns of `fct_paired_tests`, with `label`, `legend`, `settled` and written-out texts.
+    Columns of `fct_paired_tests`, with `label`, `legend` and written-out texts.
     A baseline that no family declares, and one from a file, is tested here and now.
 
     Raises:
@@ -50,10 +43,9 @@ def paired_rows(selection: Selection, metric: str) -> list[dict[str, Any]]:
         run_id = row["candidate_run_id"]
         row["label"] = selection.labels[run_id]
         row["legend"] = selection.legends[run_id]
-        row["settled"] = row["verdict"] in {"better", "worse", "no_difference"}
         row["diff_text"] = difference(row["mean_diff"], row["diff_low"], row["diff_high"])
         row["p_text"] = p_value(row["p_holm"]).removeprefix("p = ").removeprefix("p ")
-        row["verdict_text"] = VERDICTS.get(row["verdict"], row["verdict"] or DASH)
+        row["verdict_text"] = row["verdict"] or DASH
     return found
 
 

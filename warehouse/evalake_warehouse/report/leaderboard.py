@@ -85,7 +85,7 @@ def leaderboard_table(selection: Selection) -> Table:
         Column("n", count_of_tasks, align="right"),
         Column(f"{primary} [95 % interval]", scored, align="right"),
         *[number(metric) for metric in METRICS if metric != primary],
-        Column("p50 search", lambda row: duration(row["p50_s"]), align="right"),
+        Column("search p50", lambda row: duration(row["p50_s"]), align="right"),
         NOT_SCORED,
     ]
     return Table("leaderboard", columns, rows)

@@ -24,7 +24,7 @@ from evalake_warehouse.report.tables import Column, Section, Table, arm_column, 
 _OPEN_DIMENSIONS = ("kind", "qa_type", "repo", "library")
 _SUSPECT = {
     "nothing_attempted": "nothing was attempted",
-    "all_failed": "every task failed",
+    "all_failed": "every task that was attempted failed",
     "no_comparable_output": "its answers cannot be compared with the gold",
     "all_empty": "every answer was empty",
     "all_zero": "every score is 0",
@@ -125,11 +125,10 @@ def completeness(selection: Selection) -> Section:
         arm_column(),
         text("status"),
         count("n_tasks", "tasks"),
-        count("n_ok", "answered"),
-        count("n_empty", "empty"),
-        count("n_error", "errors"),
-        count("n_timeout", "timeouts"),
-        count("n_not_attempted", "not attempted"),
+        *(
+            count(f"n_{status}", status)
+            for status in ("ok", "empty", "error", "timeout", "not_attempted")
+        ),
         text("suspect"),
     ]
     table = Table("completeness", columns, completeness_rows(selection))
@@ -146,9 +145,9 @@ def paired(selection: Selection) -> Section:
     if selection.baseline is not None and tables:
         name = selection.name(selection.baseline)
         text_lines = [
-            f"Candidate minus {name}, on tasks that both answered. Intervals are 95 % paired "
-            "bootstrap; p is adjusted for the family after Holm; mde is the smallest difference "
-            "that the tasks could have shown with 80 % power."
+            f"Candidate minus {name}, on tasks that both were scored on. Intervals are 95 % "
+            "paired bootstrap; p is adjusted for the family after Holm; mde is the smallest "
+            "difference that the tasks could have shown with 80 % power."
         ]
     elif not tables:
         text_lines = ["There is nothing to compare: no baseline, or no candidate beside it."]

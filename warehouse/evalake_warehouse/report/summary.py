@@ -94,7 +94,7 @@ def _against_baseline(selection: Selection) -> Table | None:
         return None
     caption = (
         f"{selection.primary_metric}, candidate minus {selection.name(selection.baseline)}, on "
-        "tasks that both answered"
+        "tasks that both were scored on"
     )
     return replace(table, caption=caption)
 

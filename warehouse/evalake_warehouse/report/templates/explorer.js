@@ -28,7 +28,7 @@
     }],
     right: ["right arm better", (t, s) => t.scores[s.b] !== null && t.scores[s.a] !== null && t.scores[s.b] > t.scores[s.a]],
     left: ["left arm better", (t, s) => t.scores[s.b] !== null && t.scores[s.a] !== null && t.scores[s.a] > t.scores[s.b]],
-    failed: ["all arms failed", (t, s, arms) => !t.scores.some((v, i) => !arms[i].control && FOUND(v))],
+    unfound: ["found by no arm", (t, s, arms) => !t.scores.some((v, i) => !arms[i].control && FOUND(v))],
     missing: ["without a score", (t, s) => t.scores[s.a] === null || t.scores[s.b] === null],
   };
 
