@@ -66,6 +66,18 @@ def test_misuse_says_what_would_be_right_and_exits_2(
 
 
 @pytest.mark.usefixtures("in_demo")
+@pytest.mark.parametrize(("name", "kind"), [("forest.png", "png"), ("a.pdf", "svg")])
+def test_a_files_name_where_charts_want_a_folder_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, kind: str
+) -> None:
+    assert run_cli(["charts", "--output", str(tmp_path / name), "--chart", "forest"]) == 2
+    error = capsys.readouterr().err
+    assert f"{name} is a file's name; charts go into a folder, a file each" in error
+    assert f"hint: evalake charts --output charts --format {kind}" in error
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("in_demo")
 def test_a_palette_colours_the_arms_in_order(tmp_path: Path) -> None:
     flags = ["--chart", "score_bars", "--palette", "#010203,#040506"]
     assert run_cli(["charts", "--output", str(tmp_path), *flags]) == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,6 +37,9 @@ ScenarioOption = Annotated[
 PaletteOption = Annotated[
     str | None, typer.Option(help="Colours of arms in order of first run: #rrggbb,#rrggbb,...")
 ]
+
+
+_FILE_ENDINGS = frozenset({".svg", ".png", ".html", ".json", ".pdf", ".jpg", ".jpeg", ".webp"})
 
 
 @app.command(
@@ -90,6 +93,12 @@ def charts(
         raise UsageError(
             f"no chart format {wrong[0]!r}; there are: {', '.join(FORMATS)}", where="--format"
         )
+    if output.is_file() or output.suffix.lower() in _FILE_ENDINGS:
+        raise UsageError(
+            f"{output} is a file's name; charts go into a folder, a file each",
+            where="--output",
+            hint=f"evalake charts --output charts --format {_format_of(output, FORMATS)}",
+        )
     if theme not in ("light", "dark"):
         raise UsageError(f"no theme {theme!r}; there are: light, dark", where="--theme")
     options = Options(
@@ -122,6 +131,12 @@ def charts(
         for file in files:
             print(file["path"])
     return ExitCode.OK if files else ExitCode.INCOMPLETE
+
+
+def _format_of(path: Path, formats: Collection[str]) -> str:
+    """The format that a file of this name would have had."""
+    ending = path.suffix.lower().removeprefix(".")
+    return ending if ending in formats else "svg"
 
 
 def _save_all(
