@@ -64,6 +64,26 @@ def test_an_unknown_dataset_says_how_to_get_it(toy: Project) -> None:
     assert ended.err.endswith("hint: evalake ingest starter\n")
 
 
+def test_a_new_label_for_an_arm_that_is_done_is_told_and_not_recorded(toy: Project) -> None:
+    flags = ("--system", "random", "--dataset", "toy")
+    first = evalake(toy, "run", *flags)
+    assert "run before as" not in first.err
+    (run_id,) = {row["run_id"] for row in rows(toy, "runs")}
+    told = (
+        "other on toy: the same arm was run before as `random`, so that nothing is left to run; "
+        f"the run keeps that label: evalake runs show {run_id[:13]}"
+    )
+    for verb in ("plan", "run", "resume"):
+        again = evalake(toy, verb, *flags, "--label", "other")
+        assert (again.code, again.err.splitlines()[0]) == (0, told)
+        assert "run_label" not in again.out
+    listed = json.loads(evalake(toy, "run", *flags, "--label", "other", "--json").out)
+    assert [(row["arm"], row["run_label"], row["state"]) for row in listed] == [
+        ("other", "random", "done")
+    ]
+    assert {row["arm_label"] for row in rows(toy, "runs")} == {"random"}
+
+
 def test_a_plan_spends_nothing_and_knows_what_is_done_and_how_long_it_took(toy: Project) -> None:
     ended = evalake(toy, "plan", "--system", "random", "--dataset", "toy", "--json")
     (row,) = json.loads(ended.out)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from evalake_runners.cli.app import app, current_project
@@ -12,6 +12,7 @@ from evalake_warehouse.errors import ExitCode
 
 if TYPE_CHECKING:
     from evalake_runners.engine.cell_run import CellResult
+    from evalake_runners.engine.plan import Cell
 
 _EXITS = (
     "Exits 0 when all is done, 2 if nothing was run, 3 if tasks failed or are left, 130 if stopped."
@@ -36,7 +37,8 @@ def plan(flags: dict[str, Any]) -> int:
     if flags["as_json"]:
         print_json(rows)
         return ExitCode.OK
-    _print_table(rows, hidden={"run_id", "arm_hash"})
+    _print_table(rows, hidden={"run_id", "run_label", "arm_hash"})
+    _tell_other_labels(made.cells)
     if made.looks:
         say('some cells use the test tail: running them needs --confirm "why"')
     return ExitCode.OK
@@ -92,7 +94,8 @@ def _print_results(results: list[CellResult], *, as_json: bool) -> None:
     if as_json:
         print_json(rows)
         return
-    _print_table(rows)
+    _print_table(rows, hidden={"run_label"})
+    _tell_other_labels(result.cell for result in results)
     for result in results:
         if result.message:
             say(f"{result.cell.arm.label} on {result.cell.dataset.dataset}: {result.message}")
@@ -116,7 +119,20 @@ def _row(result: CellResult) -> dict[str, Any]:
         "failed": result.n_failed,
         "left": result.n_left,
         "run_id": result.run_id,
+        "run_label": cell.run_label or cell.arm.label,
     }
+
+
+def _tell_other_labels(cells: Iterable[Cell]) -> None:
+    """Where a run is found under another label than was asked for: a label is no part of an arm."""
+    for cell in cells:
+        if cell.other_label is not None:
+            left = ", so that nothing is left to run" if cell.is_done else ""
+            say(
+                f"{cell.arm.label} on {cell.dataset.dataset}: the same arm was run before as "
+                f"`{cell.other_label}`{left}; the run keeps that label: "
+                f"evalake runs show {str(cell.run_id)[:_SHOWN_ID]}"
+            )
 
 
 def _print_table(rows: list[dict[str, Any]], hidden: Collection[str] = ()) -> None:

@@ -52,6 +52,7 @@ class PastRun:
     run_id: str
     n_tasks: int
     finished: bool
+    label: str | None  # of its arm, as it was named then
     families: set[str | None] = field(default_factory=set)  # begun in, or joined
     statuses: dict[str, str] = field(default_factory=dict)  # task -> status of the try that counts
 
@@ -157,7 +158,9 @@ class LakeView:
                 edition, split, seed, repeat = (row[name] for name in names)
                 key: CellKey = (row["arm_hash"], dataset, edition, split, seed, repeat)
                 if key in wanted:
-                    run = PastRun(row["run_id"], row["n_tasks"], finished=False)
+                    run = PastRun(
+                        row["run_id"], row["n_tasks"], finished=False, label=row["arm_label"]
+                    )
                     run.families.add(row["family"])
                     by_id[run.run_id] = run
                     found.setdefault(key, []).append(run)
@@ -248,8 +251,8 @@ class LakeView:
         if dataset not in self._events_of:
             self._events_of[dataset] = self._rows(
                 "runs",
-                "select run_id, event, arm_hash, edition, split, seed, repeat, n_tasks, "
-                "family from t "
+                "select run_id, event, arm_hash, arm_label, edition, split, seed, repeat, "
+                "n_tasks, family from t "
                 "order by event desc, run_id desc",
                 dataset=dataset,
             )

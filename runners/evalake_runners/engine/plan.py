@@ -49,6 +49,7 @@ class Cell:
     family: str | None
     primary_metric: str
     run_id: str | None = None  # of the earlier run that it is, or goes on with
+    run_label: str | None = None  # of that run, which keeps the label that it was begun under
     is_new: bool = True
     is_finished: bool = False
     is_joining: bool = False  # its run was made for another family, and has yet to join this one
@@ -72,6 +73,11 @@ class Cell:
     def state(self) -> str:
         """For people: done, new, or resumed."""
         return "done" if self.is_done else "new" if self.is_new else "resumes"
+
+    @property
+    def other_label(self) -> str | None:
+        """The label of its earlier run, where that is not the arm's label now."""
+        return self.run_label if self.run_label != self.arm.label else None
 
     @property
     def is_look(self) -> bool:
@@ -155,6 +161,7 @@ def plan_rows(project: Project, plan: Plan, view: LakeView) -> list[dict[str, An
                 "to_index": sum(not indexes.has(cell.arm, corpus) for corpus in corpora),
                 "expected_s": expected_seconds(cell, view, indexes),
                 "run_id": cell.run_id,
+                "run_label": cell.run_label,
                 "arm_hash": cell.arm.arm_hash[:12],
             }
         )
@@ -230,6 +237,7 @@ def _settle_one(cell: Cell, past: Sequence[PastRun], *, retry_failed: bool) -> N
         return
     again = run.failed if retry_failed else set()
     cell.run_id = run.run_id
+    cell.run_label = run.label
     cell.is_new = False
     cell.is_finished = run.finished
     cell.is_joining = cell.family is not None and cell.family not in run.families
