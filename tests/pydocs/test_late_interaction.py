@@ -6,6 +6,7 @@ from importlib import util
 from pathlib import Path
 
 import pytest
+import yaml
 
 from evalake_runners.adapters.protocol import CorpusView, RawHit
 from evalake_runners.adapters.pydocs_mcp import PydocsSystem, versions
@@ -197,3 +198,16 @@ def test_meaning_is_found_token_by_token_with_the_bundled_model(
     assert hits[0].qualified_name == "shop.storage.save_json"
     assert report.counts["token_vectors"] == report.n_chunks
     assert report.device == "cpu"
+
+
+def test_an_index_is_opened_with_the_model_where_it_lies_now(
+    files_corpus: CorpusView, make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_token_vectors(monkeypatch)
+    before = token_model(tmp_path / "configs" / "before")
+    index = tmp_path / "index"
+    make(pipeline=LATE, late_interaction={"model": "before"}).index(files_corpus, index)
+    now = before.rename(tmp_path / "configs" / "now")
+    make(pipeline=LATE, late_interaction={"model": "now"}).open(files_corpus, index).close()
+    settings = yaml.safe_load((index / "pydocs-mcp.yaml").read_text())
+    assert settings["late_interaction"]["model_name"] == str(now)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalake_runners.adapters.ledger import Ledger
 from evalake_runners.adapters.protocol import CorpusView, IndexReport, Searcher
@@ -38,6 +38,9 @@ from evalake_runners.adapters.pydocs_mcp.workspace import Workspace
 from evalake_runners.adapters.setup import Setup
 from evalake_warehouse.errors import ConfigError, SystemFailedError
 from evalake_warehouse.identity import sha256_text
+
+if TYPE_CHECKING:
+    from pydocs_mcp.retrieval.config import AppConfig
 
 
 def make(name: str) -> Callable[[PydocsConfig, Setup], PydocsSystem]:
@@ -142,9 +145,8 @@ class PydocsSystem:
 
         self._require_usable(corpus)
         workspace, offline = Workspace(index_dir), not self.needs_network
-        self._write_settings(workspace)
         with isolated(workspace.home, offline=offline), asyncio.Runner() as runner:
-            settings = workspace.load_settings()
+            settings = self._prepared(workspace)
             if self.is_served:
                 index_by_command(corpus, workspace, offline=offline)
                 built = Indexed(None, 0)
@@ -170,9 +172,8 @@ class PydocsSystem:
 
         self._require_usable(corpus)
         workspace, offline = Workspace(index_dir), not self.needs_network
-        self._write_settings(workspace)  # a model may lie elsewhere than when the index was made
         with isolated(workspace.home, offline=offline), asyncio.Runner() as runner:
-            settings = workspace.load_settings()
+            settings = self._prepared(workspace)
             counts = runner.run(count_index(self._database(workspace), settings))
             require_branches(self.pipeline.needs, counts, where=self.name)
             if not self.is_served:
@@ -186,13 +187,20 @@ class PydocsSystem:
             offline=offline,
         )
 
-    def _write_settings(self, workspace: Workspace) -> None:
+    def _prepared(self, workspace: Workspace) -> AppConfig:
+        """pydocs-mcp's settings for this arm, as it reads them; call inside `isolated`.
+
+        They are written on opening too: a model may lie elsewhere than when the index was made.
+        """
+        if self.config.late_interaction is not None:
+            versions.require_late_interaction()
         workspace.write_settings(
             self.config,
             self.ingestion,
             node_scores=self.node_scores,
             models={key: folder for key, folder in self.models.items() if folder},
         )
+        return workspace.load_settings()
 
     def _device_if_untold(self) -> str | None:
         """Without a model, full-text search runs on the CPU; a model elsewhere keeps its own."""
@@ -203,8 +211,6 @@ class PydocsSystem:
 
     def _require_usable(self, corpus: CorpusView) -> None:
         versions.require_supported()
-        if self.config.late_interaction is not None:
-            versions.require_late_interaction()
         for key, model in named_models(self.config).items():
             require_model(model, self.models[key])
         if self.name == "pydocs-oracle" and corpus.kind != "documents":
