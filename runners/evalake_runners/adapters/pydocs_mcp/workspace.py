@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import yaml
 
@@ -79,11 +79,9 @@ class Workspace:
 def _replace(path: Path, text: str) -> None:
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}-", delete=False
-    ) as file:
-        file.write(text)
-    Path(file.name).replace(path)
+    whole = path.with_name(f".{path.name}-{uuid4().hex}")
+    whole.write_text(text, encoding="utf-8")
+    whole.replace(path)
 
 
 def settings_document(
