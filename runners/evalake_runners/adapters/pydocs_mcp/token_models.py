@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from evalake_warehouse.errors import SystemFailedError
 from evalake_warehouse.identity import sha256_text
@@ -86,7 +86,8 @@ def derive(source: Path, parent: Path) -> Path:
     target = parent / f"tokens-of-{sha256_text(f'{_RULE}:{source}')[:12]}"
     if target.is_dir():
         return target
-    made = Path(tempfile.mkdtemp(prefix=".tokens-of-", dir=parent))
+    made = parent / f".{target.name}-{uuid4().hex}"
+    made.mkdir()
     for path in source.iterdir():
         if path.is_file():
             (made / path.name).symlink_to(path)
