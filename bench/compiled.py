@@ -8,9 +8,10 @@ from pathlib import Path
 
 import duckdb
 
+from evalake_warehouse.build.batches import row_counts
 from evalake_warehouse.build.dbt_runner import run_dbt
 from evalake_warehouse.build.inputs import LEFT_IN_PARQUET, hit_counts_sql
-from evalake_warehouse.lake.reader import LakeFile, relation_sql
+from evalake_warehouse.lake.reader import LakeFile, LakeListing, relation_sql
 from evalake_warehouse.lake.schemas import TABLES
 from evalake_warehouse.project import Project
 
@@ -80,8 +81,9 @@ def lake_statements(
         statements.append(f"create {kind} lake.{table} as {sql}")
     ids = ", ".join(f"'{run_id}'" for run_id in run_ids)
     statements.append(f"create table build.changed_runs as select unnest([{ids}]) as run_id")
-    hits = [LakeFile("hits", path, "", path.stem, 0) for path in files.get("hits", [])]
-    statements.append(hit_counts_sql(hits, run_ids))
+    hits = tuple(LakeFile("hits", path, "", path.stem, 0) for path in files.get("hits", []))
+    counts = row_counts(LakeListing(hits), "hits", run_ids)
+    statements.append(hit_counts_sql({run_id: counts[run_id] for run_id in run_ids}))
     statements.append("create table build.changed_families (family varchar)")
     for name, path in models.seeds.items():
         statements.append(f"create table {name} as select * from read_csv('{path}', header = true)")

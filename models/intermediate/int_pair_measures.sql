@@ -1,14 +1,14 @@
 -- Grain: one row per pair, slice and metric: what was measured of that pair alone, for every pair
 -- ever made. A pair is measured anew when one of its runs changed.
 
-{{ config(materialized='incremental', incremental_strategy='replace_pairs') }}
+{{ config(materialized='incremental') }}
 
 with pairs as (
     select distinct
         baseline_run_id,
         candidate_run_id
     from {{ ref('int_pairs') }}
-    where is_changed
+    where is_due
 ),
 
 slices as (

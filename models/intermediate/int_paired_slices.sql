@@ -1,9 +1,9 @@
--- Grain: one row per changed pair, slice, metric and task both were scored on.
+-- Grain: one row per pair that is due, slice, metric and task both were scored on.
 -- `dimension` is NULL for whole runs; slices by label are made for the primary metric only.
 
 with pairs as (
     select * from {{ ref('int_pairs') }}
-    where is_changed
+    where is_due
 ),
 
 -- All runs ever: each use reads the few that it needs.

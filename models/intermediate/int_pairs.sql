@@ -1,6 +1,7 @@
 -- Grain: one row per family, dataset, edition, split and candidate run, for changed families.
 -- One run of every arm (per seed and repeat) against one run of the baseline: the last of those
--- with the most tasks, so that a limited run does not stand for a whole one.
+-- with the most tasks, so that a limited run does not stand for a whole one. A pair is due when it
+-- was not measured since one of its runs changed, and this batch has its candidate.
 
 with members as (
     select * from {{ ref('dim_run_families') }}
@@ -50,10 +51,6 @@ baselines as (
 
 measured as (
     {{ measured_pairs() }}
-),
-
-changed_runs as (
-    select run_id from {{ source('build', 'changed_runs') }}
 )
 
 -- Controls say what the scale is; counting them as candidates would only cost power.
@@ -66,8 +63,7 @@ select
     baselines.run_id as baseline_run_id,
     candidates.run_id as candidate_run_id,
     measured.baseline_run_id is null
-    or baselines.run_id in (select run_id from changed_runs)
-    or candidates.run_id in (select run_id from changed_runs) as is_changed
+    and candidates.run_id in (select run_id from {{ source('build', 'candidates') }}) as is_due
 from baselines
 inner join representatives as candidates
     on baselines.family = candidates.family

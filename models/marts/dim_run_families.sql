@@ -1,6 +1,6 @@
 -- Grain: one row per run and family.
 
-{{ config(materialized='incremental', incremental_strategy='replace_runs') }}
+{{ config(materialized='incremental') }}
 
 select
     run_id,

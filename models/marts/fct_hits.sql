@@ -1,6 +1,6 @@
 -- Grain: one row per run, task and rank, with its relevance at the dataset's primary level.
 
-{{ config(materialized='incremental', incremental_strategy='replace_runs') }}
+{{ config(materialized='incremental') }}
 
 with hits as (
     select * from {{ ref('stg_hits') }}

@@ -2,7 +2,7 @@
 -- the candidate against the baseline on the primary metric. Exploratory: p is adjusted over all
 -- values of a label by Benjamini and Hochberg, and verdicts go by that.
 
-{{ config(materialized='incremental', incremental_strategy='replace_families') }}
+{{ config(materialized='incremental') }}
 
 with pairs as (
     select * from {{ ref('int_pairs') }}

@@ -1,7 +1,7 @@
 -- Grain: one row per family, dataset, edition, split, candidate run and metric: the candidate
 -- against the family's baseline on their common tasks.
 
-{{ config(materialized='incremental', incremental_strategy='replace_families') }}
+{{ config(materialized='incremental') }}
 
 with pairs as (
     select * from {{ ref('int_pairs') }}

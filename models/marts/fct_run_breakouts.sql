@@ -2,7 +2,7 @@
 
 {% set confidence = var('confidence') %}
 
-{{ config(materialized='incremental', incremental_strategy='replace_runs') }}
+{{ config(materialized='incremental') }}
 
 with task_metrics as (
     select * from {{ ref('fct_task_metrics') }}

@@ -1,6 +1,6 @@
 -- Grain: one row per run: what happened to its tasks, and whether to believe it.
 
-{{ config(materialized='incremental', incremental_strategy='replace_runs') }}
+{{ config(materialized='incremental') }}
 
 with runs as (
     select * from {{ ref('stg_runs') }}

@@ -2,7 +2,7 @@
 -- Indexing and searching stay apart. An index taken from the cache took no time that means
 -- anything, and a failed task's time is not how long an answer takes: both are left out.
 
-{{ config(materialized='incremental', incremental_strategy='replace_runs') }}
+{{ config(materialized='incremental') }}
 
 with timings as (
     select * from {{ ref('stg_timings') }}

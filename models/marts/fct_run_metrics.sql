@@ -2,7 +2,7 @@
 
 {% set confidence = var('confidence') %}
 
-{{ config(materialized='incremental', incremental_strategy='replace_runs') }}
+{{ config(materialized='incremental') }}
 
 with all_task_metrics as not materialized (
     select * from {{ ref('fct_task_metrics') }}

@@ -3,7 +3,7 @@
 -- failed, was asked for too few hits, has no gold or cannot be compared with it is NULL with a
 -- reason.
 
-{{ config(materialized='incremental', incremental_strategy='replace_runs') }}
+{{ config(materialized='incremental') }}
 
 with lists as (
     select

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from lake_factory import RunWriter, docs, write_dataset
 
+from evalake_warehouse.build.batches import plan_batches
 from evalake_warehouse.build.dbt_runner import NodeResult, run_dbt
 from evalake_warehouse.build.freshness import WarehouseState, find_changes
-from evalake_warehouse.build.inputs import prepare
+from evalake_warehouse.build.inputs import lay_batch, prepare
 from evalake_warehouse.build.settings import BuildSettings
 from evalake_warehouse.lake.reader import list_lake
 from evalake_warehouse.project import Project
@@ -28,6 +29,8 @@ def results(project: Project) -> list[NodeResult]:
     database = project.home / "build" / "warehouse.duckdb"
     database.parent.mkdir()
     prepare(database, listing, changes)
+    [batch] = plan_batches(listing, changes, members_before=())
+    lay_batch(database, listing, batch)
     # Unit tests take the types of their inputs from relations that exist.
     run_dbt(project, database, ["seed"])
     run_dbt(project, database, ["run", "--empty"])

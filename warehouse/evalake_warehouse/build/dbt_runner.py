@@ -123,7 +123,7 @@ def _global_flags(project: Project) -> list[str]:
         "--no-send-anonymous-usage-stats",
         "--no-write-json",
         "--log-level", "none",
-        "--log-level-file", "error",
+        "--log-level-file", "none",
         "--log-path", str(project.home / "dbt" / "logs"),
     ]  # fmt: skip
 

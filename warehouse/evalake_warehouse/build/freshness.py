@@ -34,10 +34,20 @@ class RunState:
 
 
 @dataclass(frozen=True, slots=True)
+class Member:
+    """A run's place in a family."""
+
+    run_id: str
+    family: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
 class WarehouseState:
     """What a built warehouse was made from; all empty for none."""
 
     runs: Mapping[str, RunState] = field(default_factory=dict)
+    members: frozenset[Member] = frozenset()
     datasets_hash: str | None = None
     code_hash: str | None = None
 
@@ -49,6 +59,7 @@ class Changes:
     states: tuple[RunState, ...]  # of every run in the lake
     changed: tuple[RunState, ...]  # those to judge
     vanished: tuple[str, ...]  # run ids that the warehouse has and the lake has not
+    stale: tuple[str, ...]  # run ids that the warehouse has rows of, which are no longer true
     datasets_hash: str  # of all files that belong to no run
     code_hash: str
     is_fresh_start: bool  # nothing of the old warehouse can be kept
@@ -104,6 +115,7 @@ def find_changes(
         states=tuple(states),
         changed=changed,
         vanished=vanished,
+        stale=tuple(sorted(old.keys() & {*vanished, *(state.run_id for state in changed)})),
         datasets_hash=datasets_hash,
         code_hash=code,
         is_fresh_start=fresh,
@@ -143,6 +155,7 @@ def _files_hash(files: Iterable[LakeFile]) -> str:
 def _dataset_of(files: Iterable[LakeFile]) -> tuple[str, str] | None:
     for file in files:
         if file.table == "runs":
-            row = pq.read_table(file.path, columns=["dataset", "edition"]).slice(0, 1).to_pylist()
-            return row[0]["dataset"], row[0]["edition"]
+            # Not `read_table`, which imports pyarrow.dataset first.
+            rows = pq.ParquetFile(file.path).read(columns=["dataset", "edition"]).to_pylist()
+            return rows[0]["dataset"], rows[0]["edition"]
     return None

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from evalake_warehouse.build.freshness import Changes, RunState, WarehouseState
-from evalake_warehouse.lake.reader import LakeFile, LakeListing, quoted, relation_sql, sql_literal
+from evalake_warehouse.build.batches import Batch
+from evalake_warehouse.build.freshness import Changes, Member, RunState, WarehouseState
+from evalake_warehouse.lake.reader import LakeListing, quoted, relation_sql, sql_literal
 from evalake_warehouse.lake.schemas import TABLES
 
 if TYPE_CHECKING:
@@ -37,32 +38,48 @@ def read_state(database: Path | None) -> WarehouseState:
         meta = connection.execute(
             f"select datasets_hash, code_hash from {_META_TABLE} order by built_at desc limit 1"
         ).fetchone()
-    runs = {row[0]: RunState(*row) for row in states}
-    return WarehouseState(runs, *(meta or ()))
+        members = []
+        if "dim_run_families" in _tables_with(connection, "family"):
+            members = connection.execute(
+                "select run_id, family, role from dim_run_families"
+            ).fetchall()
+    return WarehouseState(
+        {row[0]: RunState(*row) for row in states},
+        frozenset(Member(*row) for row in members),
+        *(meta or ()),
+    )
 
 
 def prepare(database: Path, listing: LakeListing, changes: Changes) -> None:
-    """Lay the lake and the work list into the build file."""
-    run_ids = set(changes.run_ids)
+    """Take out what is no longer true, and lay in what every batch reads of the lake."""
     datasets = {state.dataset for state in changes.changed}
     with duckdb.connect(str(database)) as connection:
+        for column in ("run_id", "baseline_run_id", "candidate_run_id") if changes.stale else ():
+            for made in _tables_with(connection, column) - {_STATE_TABLE}:
+                _delete(connection, made, column, changes.stale)
         connection.execute("create schema lake")
         connection.execute("create schema build")
         for name, table in TABLES.items():
-            if name in _NOT_FOR_MODELS:
-                continue
-            if table.per_run:
-                paths = [file.path for file in listing.by_table[name] if file.owner in run_ids]
-            elif name in _PER_DATASET:
-                paths = listing.paths(name, datasets=datasets)
-            else:
-                paths = listing.paths(name)
-            sql = relation_sql(name, paths)
-            kind = "view" if name in LEFT_IN_PARQUET else "table"
-            connection.execute(f"create {kind} lake.{quoted(name)} as {sql}")
-        _create_keys(connection, "changed_runs", "run_id", sorted(run_ids))
-        connection.execute(hit_counts_sql(listing.by_table["hits"], run_ids))
-        _create_keys(connection, "changed_families", "family", _families(connection, run_ids))
+            if not table.per_run and name not in _NOT_FOR_MODELS:
+                wanted = datasets if name in _PER_DATASET else None
+                _lay(connection, name, listing.paths(name, datasets=wanted))
+
+
+def lay_batch(database: Path, listing: LakeListing, batch: Batch) -> None:
+    """Lay in a batch's runs and work lists, and take out the tests that it makes anew."""
+    run_ids = set(batch.run_ids)
+    with duckdb.connect(str(database)) as connection:
+        for name, table in TABLES.items():
+            if table.per_run and name not in _NOT_FOR_MODELS:
+                files = listing.by_table[name]
+                _lay(connection, name, [file.path for file in files if file.owner in run_ids])
+        _create_keys(connection, "changed_runs", "run_id", batch.run_ids)
+        connection.execute(hit_counts_sql(batch.hit_counts))
+        _create_keys(connection, "changed_families", "family", batch.families)
+        _create_keys(connection, "candidates", "run_id", batch.candidates)
+        if batch.families:
+            for made in _tables_with(connection, "family", "candidate_run_id"):
+                _delete(connection, made, "family", batch.families)
 
 
 def finish(
@@ -92,33 +109,21 @@ def finish(
         }
 
 
-def _families(connection: DuckDBPyConnection, run_ids: set[str]) -> list[str]:
-    """Families that a changed run is in now, or was in before."""
-    sql = "select distinct run_id, family from lake.runs where family is not null"
-    known = connection.execute(
-        "select count(*) from duckdb_tables() where table_name = 'dim_run_families'"
-    ).fetchone()
-    if known and known[0]:
-        sql += " union select run_id, family from dim_run_families"
-    return sorted(
-        {family for run_id, family in connection.execute(sql).fetchall() if run_id in run_ids}
-    )
-
-
-def hit_counts_sql(files: Iterable[LakeFile], run_ids: Collection[str]) -> str:
-    """A statement that makes `build.hit_counts`: hits in the lake per run, as footers say."""
-    import pyarrow.parquet as pq
-
-    counts = dict.fromkeys(run_ids, 0)
-    for file in files:
-        if file.owner in counts:
-            counts[file.owner] += pq.read_metadata(file.path).num_rows
+def hit_counts_sql(counts: Mapping[str, int]) -> str:
+    """A statement that makes `build.hit_counts`: hits in the lake per run."""
     rows = ", ".join(f"({sql_literal(run_id)}, {count})" for run_id, count in counts.items())
     return (
-        "create table build.hit_counts as "
+        "create or replace table build.hit_counts as "
         "select cast(run_id as varchar) as run_id, cast(n_hits as bigint) as n_hits "
         f"from (values {rows or '(null, null)'}) as counted (run_id, n_hits) "
         "where run_id is not null"
+    )
+
+
+def _lay(connection: DuckDBPyConnection, table: str, paths: Iterable[Path]) -> None:
+    kind = "view" if table in LEFT_IN_PARQUET else "table"
+    connection.execute(
+        f"create or replace {kind} lake.{quoted(table)} as {relation_sql(table, paths)}"
     )
 
 
@@ -126,10 +131,30 @@ def _create_keys(
     connection: DuckDBPyConnection, table: str, column: str, keys: Iterable[str]
 ) -> None:
     # Literals, because DuckDB imports pandas, where it is installed, to bind a parameter.
-    listed = ", ".join(sql_literal(key) for key in keys)
+    listed = _listed(keys)
     connection.execute(
-        f"create table build.{table} as select unnest(cast([{listed}] as varchar[])) as {column}"
+        f"create or replace table build.{table} as "
+        f"select unnest(cast([{listed}] as varchar[])) as {column}"
     )
+
+
+def _delete(connection: DuckDBPyConnection, table: str, column: str, keys: Iterable[str]) -> None:
+    # Literals, which zone maps can prune by.
+    connection.execute(f"delete from main.{quoted(table)} where {column} in ({_listed(keys)})")
+
+
+def _listed(keys: Iterable[str]) -> str:
+    return ", ".join(sql_literal(key) for key in keys)
+
+
+def _tables_with(connection: DuckDBPyConnection, *columns: str) -> set[str]:
+    """Tables of the warehouse that have all of the columns."""
+    found = connection.execute(
+        "select table_name from duckdb_columns() "
+        f"where not internal and schema_name = 'main' and column_name in ({_listed(columns)}) "
+        f"group by table_name having count(*) = {len(columns)}"
+    )
+    return {name for (name,) in found.fetchall()}
 
 
 def _drop_views(connection: DuckDBPyConnection) -> None:

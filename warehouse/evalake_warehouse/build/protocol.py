@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evalake_warehouse.build.freshness import Changes, find_changes
-from evalake_warehouse.build.inputs import finish, prepare, read_state
+from evalake_warehouse.build.batches import plan_batches
+from evalake_warehouse.build.freshness import Changes, WarehouseState, find_changes
+from evalake_warehouse.build.inputs import finish, lay_batch, prepare, read_state
 from evalake_warehouse.build.settings import RELEVANCE_RULES, BuildSettings
 from evalake_warehouse.errors import BuildBusyError, BuildError, Problem, UsageError
 from evalake_warehouse.identity import canonical_json, new_run_id
@@ -105,11 +106,12 @@ class _Build:
         current = current_file(link)
         self.step("reading the lake")
         listing = list_lake(self.project.home)
+        before = read_state(current)
         changes = find_changes(
             self.project,
             listing,
             self.settings,
-            before=read_state(current),
+            before=before,
             models=self.models,
             full=full,
         )
@@ -118,7 +120,7 @@ class _Build:
             self._derive_texts(listing, changes)
             build_id = new_run_id()
             database = self._working_copy(None if changes.is_fresh_start else current)
-            rows = self._judge(database, build_id, changes)
+            rows = self._judge(database, build_id, changes, before)
             self.step("swapping")
             self._swap(database, link, build_id)
         return BuildResult(
@@ -158,42 +160,51 @@ class _Build:
             shutil.copyfile(current, database)
         return database
 
-    def _judge(self, database: Path, build_id: str, changes: Changes) -> dict[str, int]:
-        from evalake_warehouse.build.dbt_runner import run_dbt
-
+    def _judge(
+        self, database: Path, build_id: str, changes: Changes, before: WarehouseState
+    ) -> dict[str, int]:
         # Listed again: the texts derived a moment ago are files too.
         listing = list_lake(self.project.home)
         prepare(database, listing, changes)
-        self.step("building models")
-        results = run_dbt(
-            self.project,
-            database,
-            ["build", "--exclude-resource-type", "unit_test", *self._selection(changes)],
-            variables=self.settings.changed(),
-            on_node=lambda name: self.step(f"built {name}"),
-        )
-        rows = finish(
-            database,
-            changes,
-            # Intermediate tables hold the changed runs only, and mean nothing after this build.
-            working_tables=[
-                result.name
-                for result in results
-                if result.name.startswith("int_") and result.materialized == "table"
-            ],
-            meta=self._meta(build_id, listing),
-        )
+        members = frozenset() if changes.is_fresh_start else before.members
+        batches = plan_batches(listing, changes, members_before=members)
+        working: set[str] = set()
+        for number, batch in enumerate(batches, start=1):
+            prefix = f"batch {number}/{len(batches)}: " if len(batches) > 1 else ""
+            self.step(f"{prefix}building models")
+            lay_batch(database, listing, batch)
+            working |= self._run_models(
+                database, prefix, seeds=changes.is_fresh_start and number == 1
+            )
+        rows = finish(database, changes, working_tables=working, meta=self._meta(build_id, listing))
         if _wal(database).exists():
             raise BuildError("the build file still has a write-ahead log", where=str(database))
         return rows
 
-    def _selection(self, changes: Changes) -> list[str]:
+    def _run_models(self, database: Path, prefix: str, *, seeds: bool) -> set[str]:
+        """Run dbt on a batch; the names of tables that mean nothing when all batches are done."""
+        from evalake_warehouse.build.dbt_runner import run_dbt
+
+        results = run_dbt(
+            self.project,
+            database,
+            ["build", "--exclude-resource-type", "unit_test", *self._selection(seeds=seeds)],
+            variables=self.settings.changed(),
+            on_node=lambda name: self.step(f"{prefix}built {name}"),
+        )
+        return {
+            result.name
+            for result in results
+            if result.name.startswith("int_") and result.materialized == "table"
+        }
+
+    def _selection(self, *, seeds: bool) -> list[str]:
         # Seeds are code: the file that was copied has them unless everything is new.
-        seeds = [] if changes.is_fresh_start else ["--exclude", "resource_type:seed"]
+        excluded = [] if seeds else ["--exclude", "resource_type:seed"]
         if not self.models:
-            return seeds
+            return excluded
         # A test that also reads a model left out would fail on a table that is not there.
-        return ["--select", *self.models, "--indirect-selection", "cautious", *seeds]
+        return ["--select", *self.models, "--indirect-selection", "cautious", *excluded]
 
     def _meta(self, build_id: str, listing: LakeListing) -> dict[str, Any]:
         import importlib.metadata
