@@ -88,6 +88,10 @@ class Marts:
 
         return rows(self.connection, sql, list(values))
 
+    def values(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Rows of a query without their column names, for the large ones."""
+        return self.connection.execute(sql, list(values)).fetchall()
+
     def resolve(self, text: str, *, dataset: str | None = None, split: str | None = None) -> str:
         """Id of the run that an id, a unique prefix, a label or `latest` means.
 

@@ -22,17 +22,16 @@ def data(rows: Sequence[Row]) -> alt.InlineData:
     """Rows as inline data, so that a chart is complete by itself."""
     import altair as alt
 
-    # A tuple, because altair copies lists with all that is in them each time a chart is changed.
     return alt.InlineData(values=tuple(rows))
 
 
 def spec(**settings: Any) -> dict[str, Any]:
     """Settings of an axis, a scale or a legend.
 
-    A plain dictionary, because altair copies each of its own objects, unset options and all,
-    every time a chart is changed.
+    A plain dictionary, and tuples in it, because altair copies each of its own objects, unset
+    options and all, and every list with all that is in it, each time a chart is changed.
     """
-    return settings
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
 
 
 def mark(kind: str, data: alt.InlineData | None = None, **settings: Any) -> Any:
@@ -60,7 +59,7 @@ def band(style: Style, order: Sequence[str], *, field: str = "label", names: boo
         if names and not style.compact
         else None
     )
-    return alt.Y(f"{field}:N", sort=list(order), axis=axis, scale=spec(padding=0))
+    return alt.Y(f"{field}:N", sort=tuple(order), axis=axis, scale=spec(padding=0))
 
 
 def arm_colour(selection: Selection, style: Style, rows: Sequence[Row]) -> alt.Color:
@@ -98,8 +97,8 @@ def arm_looks(
     )
 
 
-def _in_order(rows: Sequence[Row], field: str) -> list[str]:
-    return list(dict.fromkeys(str(row[field]) for row in rows))
+def _in_order(rows: Sequence[Row], field: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(str(row[field]) for row in rows))
 
 
 def _runs(selection: Selection, names: Sequence[str]) -> list[str]:

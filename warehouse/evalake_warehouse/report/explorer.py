@@ -1,9 +1,7 @@
-"""The task explorer's data: every task with its gold and every arm's hits, compressed."""
+"""The task explorer's data: every task with its gold and every arm's hits."""
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -12,16 +10,10 @@ from evalake_warehouse.charts.marts import ids
 from evalake_warehouse.charts.selection import Selection
 from evalake_warehouse.report.figures import css_colour
 from evalake_warehouse.report.leaderboard import leaderboard
+from evalake_warehouse.report.packing import MAX_HITS
 
-# (characters of a hit's text, hits of a list) shown: cut further and further until the whole
-# fits its share of the page.
-_LIMITS = ((1200, 20), (600, 20), (300, 20), (120, 20), (0, 20), (0, 10), (0, 5), (0, 2))
-# No such data was seen to shrink more than this, so what is larger need not be tried.
-_MAX_RATIO = 25
-_MAX_HITS = max(hits for _, hits in _LIMITS)
 _MAX_QUERY = 6_000
 _MAX_CHOICES, _MAX_FILTERS = 60, 5
-BUDGET_BYTES = 1_900_000  # of base64 in the page, all panels together
 
 
 def explorer_data(selection: Selection) -> dict[str, Any]:
@@ -30,9 +22,9 @@ def explorer_data(selection: Selection) -> dict[str, Any]:
     Returns:
         `arms` [{label, colour, control}], `baseline` and `candidate` as positions in it,
         `metric`, `filters` [key, title], `tasks` [{id, query, ..., gold, scores per arm}],
-        `hits` {task: {arm: rows}} and `texts`. A hit row is [rank, where, name, score, relation,
-        gold id, credited, text]; relation and gold id are None unless it matches, `text` is a
-        position in `texts`.
+        `hits` {task: {arm: rows}}, `words` and `texts`. A hit row is [rank, where, name, score,
+        relation, gold id, credited, text]; where, name, relation and gold id are positions in
+        `words` (-1 for none; relation and gold id unless it matches), `text` one in `texts`.
     """
     arms = list(selection.runs)
     place = {run.run_id: number for number, run in enumerate(arms)}
@@ -40,7 +32,7 @@ def explorer_data(selection: Selection) -> dict[str, Any]:
     position = {task["id"]: number for number, task in enumerate(tasks)}
     _add_gold(selection, tasks, position)
     _add_scores(selection, tasks, position, place)
-    hits, texts = _hits(selection, position, place)
+    hits, words, texts = _hits(selection, position, place)
     baseline, candidate = _pair(selection, place)
     return {
         "arms": [
@@ -57,36 +49,9 @@ def explorer_data(selection: Selection) -> dict[str, Any]:
         "filters": _filters(tasks),
         "tasks": tasks,
         "hits": hits,
+        "words": words,
         "texts": texts,
     }
-
-
-def pack(data: Mapping[str, Any], budget: int = BUDGET_BYTES) -> str:
-    """The data as base64 of gzipped JSON, texts and lists cut as far as the budget asks for."""
-    packed = ""
-    for characters, hits in _LIMITS:
-        cut = {
-            **data,
-            "texts": [_cut(text, characters) for text in data["texts"]],
-            "hits": {
-                task: {arm: rows[:hits] for arm, rows in arms.items()}
-                for task, arms in data["hits"].items()
-            },
-        }
-        raw = json.dumps(cut, ensure_ascii=False, separators=(",", ":"))
-        if len(raw) > _MAX_RATIO * budget and (characters, hits) != _LIMITS[-1]:
-            continue
-        # mtime=0: the same data gives the same page.
-        squeezed = gzip.compress(raw.encode("utf-8", "replace"), 6, mtime=0)
-        packed = base64.b64encode(squeezed).decode()
-        if len(packed) <= budget:
-            break
-    return packed
-
-
-def _cut(text: str, limit: int) -> list[Any]:
-    """[shown text, length of the whole]: the page says how much is missing."""
-    return [text[:limit], len(text)]
 
 
 def _pair(selection: Selection, place: Mapping[str, int]) -> tuple[int, int]:
@@ -223,58 +188,65 @@ def _add_scores(
 
 def _hits(
     selection: Selection, position: Mapping[str, int], place: Mapping[str, int]
-) -> tuple[dict[str, dict[str, list[list[Any]]]], list[str]]:
-    found = selection.marts.rows(
+) -> tuple[dict[str, dict[str, list[list[Any]]]], list[str], list[str]]:
+    # Values only: a report of 60 arms reads 100,000 hits, and a dictionary each takes its time.
+    found = selection.marts.values(
         """
-        select run_id, task_id, rank, item_id, title, path, start_line, end_line, doc_id,
-            qualified_name, round(score, 4) as score, relevant, relation, gold_id, credited,
+        select
+            task_id, run_id, rank,
+            case
+                when path is null then coalesce(doc_id, item_id)
+                when start_line is null then path
+                else path || ':' || start_line || coalesce('-' || end_line, '')
+            end as place,
+            coalesce(qualified_name, title) as name,
+            round(score, 4) as score,
+            if(relevant, coalesce(relation, 'match'), null) as relation,
+            if(relevant, gold_id, null) as gold_id,
+            coalesce(credited, false) as credited,
             text_sha256
         from fct_hits
         where list_contains(?, run_id) and rank <= ?
         order by task_id, run_id, rank
         """,
         ids(selection.runs),
-        _MAX_HITS,
+        MAX_HITS,
     )
-    texts, numbers = _texts(selection, {row["text_sha256"] for row in found} - {None})
     hits: dict[str, dict[str, list[list[Any]]]] = {}
-    for row in found:
-        task = position.get(row["task_id"])
+    words: dict[str | None, int] = {None: -1, "": -1}
+    # In the order of their first hit: texts of one task are alike, and pack better side by side.
+    texts: dict[str | None, int] = {None: -1}
+    for task_id, run_id, rank, where, name, score, relation, gold_id, credited, text in found:
+        task = position.get(task_id)
         if task is None:
             continue
-        rows = hits.setdefault(str(task), {}).setdefault(str(place[row["run_id"]]), [])
-        where = _where(row["path"], row["start_line"], row["end_line"])
-        name = row["qualified_name"] or row["title"]
-        rows.append(
+        hits.setdefault(str(task), {}).setdefault(str(place[run_id]), []).append(
             [
-                row["rank"],
-                where or row["doc_id"] or row["item_id"],
-                name,
-                row["score"],
-                (row["relation"] or "match") if row["relevant"] else None,
-                row["gold_id"] if row["relevant"] else None,
-                bool(row["credited"]),
-                numbers.get(row["text_sha256"], -1),
+                rank,
+                *(words.setdefault(word, len(words) - 2) for word in (where, name)),
+                score,
+                *(words.setdefault(word, len(words) - 2) for word in (relation, gold_id)),
+                int(credited),
+                texts.setdefault(text, len(texts) - 1),
             ]
         )
-    return hits, texts
+    named = [word for word, number in words.items() if word and number >= 0]
+    return hits, named, _texts(selection, [text for text in texts if text])
 
 
-def _texts(selection: Selection, wanted: set[str]) -> tuple[list[str], dict[str, int]]:
-    """Texts of these hashes, and each one's position."""
-    found = selection.marts.rows(
+def _texts(selection: Selection, wanted: list[str]) -> list[str]:
+    """Texts of these hashes, in their order; one that the lake lacks is empty."""
+    found = selection.marts.values(
         """
-        select text_sha256, any_value(text) as text
+        select text_sha256, any_value(text)
         from lake.texts
         where text_sha256 in (select unnest(cast(? as varchar[])))
         group by text_sha256
-        order by text_sha256
         """,
-        sorted(wanted),
+        wanted,
     )
-    return [row["text"] for row in found], {
-        row["text_sha256"]: number for number, row in enumerate(found)
-    }
+    by_hash = dict(found)
+    return [by_hash.get(sha256, "") for sha256 in wanted]
 
 
 def _where(path: str | None, start: int | None, end: int | None) -> str | None:

@@ -10,6 +10,7 @@ from evalake_warehouse.charts.palette import EVERY_COLOUR, Colour
 from evalake_warehouse.charts.save import to_svg
 from evalake_warehouse.charts.theme import Style
 from evalake_warehouse.errors import UsageError
+from evalake_warehouse.report.slim import slim
 from evalake_warehouse.report.tables import Figure
 
 WIDE = Style(width=520, bare=True)
@@ -17,7 +18,6 @@ NARROW = Style(width=310, compact=True, bare=True)
 _KNOWN = {colour.light for colour in EVERY_COLOUR}
 _COLOUR = re.compile(r'"(#[0-9a-f]{6})"')
 _IDS = re.compile(r'((?:id="|url\(#|href="#))((?:clip|gradient|mask|pattern)[\w-]*)')
-_SPOKEN = re.compile(r' (?:aria-[a-z]+|role)="[^"]*"')
 _SIZE = re.compile(r'^<svg([^>]*?) width="([\d.]+)" height="([\d.]+)"')
 
 
@@ -45,8 +45,7 @@ def figure(
 def themed(svg: str, prefix: str, title: str) -> str:
     """SVG to put into a page: theme colours as CSS variables, ids of its own, a name, no size."""
     svg = _COLOUR.sub(lambda m: f'"{_variable(m[1])}"' if m[1] in _KNOWN else m[0], svg)
-    # The tables beside a chart say every value; one name for the picture is enough.
-    svg = _SPOKEN.sub("", svg)
+    svg = slim(svg)
     svg = _IDS.sub(rf"\g<1>{_slug(prefix)}-\2", svg)
     label = title.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
     return _SIZE.sub(

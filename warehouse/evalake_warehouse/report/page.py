@@ -8,8 +8,9 @@ from importlib import resources
 from typing import Any
 
 from evalake_warehouse.report.content import Panel, Report
-from evalake_warehouse.report.explorer import BUDGET_BYTES, explorer_data, pack
+from evalake_warehouse.report.explorer import explorer_data
 from evalake_warehouse.report.figures import css_colour, theme_variables
+from evalake_warehouse.report.packing import BUDGET_BYTES, pack
 from evalake_warehouse.report.tables import Row
 
 

@@ -163,7 +163,8 @@
         return box;
       }
       const rows = make("ol", "hits");
-      for (const [rank, where, name, points, relation, gold, credited, text] of hits) {
+      for (const [rank, at, called, points, how, item, credited, text] of hits) {
+        const [where, name, relation, gold] = [at, called, how, item].map((i) => data.words[i] ?? null);
         const row = make("li", relation ? "match" : "");
         row.append(make("span", "r", rank));
         const first = make("div");
@@ -174,7 +175,7 @@
           first.append(chip);
         }
         row.append(first);
-        const more = [name, points === null ? null : `score ${points}`].filter((v) => v !== null && v !== "");
+        const more = [name, points === null ? null : `score ${points}`].filter((v) => v !== null);
         if (more.length) row.append(make("div", "muted", more.join(" · ")));
         if (text >= 0 && data.texts[text][1]) {
           const [shown, length] = data.texts[text];
