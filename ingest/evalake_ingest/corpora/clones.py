@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,6 +57,11 @@ class Missing:
 
     pin: Pin
     detail: str
+
+
+def sources_of(opened: Mapping[Pin, CorpusSource | Missing]) -> tuple[CorpusSource, ...]:
+    """The corpora that are there."""
+    return tuple(one for one in opened.values() if not isinstance(one, Missing))
 
 
 def open_repositories(

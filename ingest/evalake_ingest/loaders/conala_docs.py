@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from evalake_ingest.loaders import library_docs
 from evalake_ingest.loaders.odex import doc_gold
 from evalake_ingest.originals import Original, find_originals
 from evalake_ingest.records import DatasetInfo, Drop, Loaded, LoadOptions, Task
+from evalake_ingest.source_rows import SourceRow
 from evalake_warehouse.errors import DatasetError
 
 REVISION = "0a89d2b624dd62c81143c84e1273a36ea6c3c8ea"  # of shuyanzhou/docprompting
@@ -23,10 +24,8 @@ _SHA256S = {
 }
 
 
-class Row(BaseModel):
+class Row(SourceRow):
     """One annotated intent."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     nl: str
     question_id: str

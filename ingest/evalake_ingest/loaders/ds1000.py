@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
 from evalake_ingest.corpora.packages import Files, PackagesSource, read_packages, read_pins
 from evalake_ingest.imports.schema import read_lines
 from evalake_ingest.loaders import library_docs
@@ -28,6 +26,7 @@ from evalake_ingest.records import (
     Qrel,
     Task,
 )
+from evalake_ingest.source_rows import SourceRow
 from evalake_warehouse.errors import UsageError
 
 REVISION = "f9e100ca9ed94b8f1983b356ae81966e30210cf4"  # of code-rag-bench/code-rag-bench
@@ -60,20 +59,16 @@ _MARKER = re.compile(r"^# SOLUTION START.*", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"^\s*#+ ?(.*\S)\s*$", re.MULTILINE)
 
 
-class Doc(BaseModel):
+class Doc(SourceRow):
     """One gold document."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     title: str
     text: str
     function: str | None = None
 
 
-class Metadata(BaseModel):
+class Metadata(SourceRow):
     """Which problem a row is, and what it is a variant of."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     problem_id: int
     library: str
@@ -81,10 +76,8 @@ class Metadata(BaseModel):
     perturbation_origin_id: int
 
 
-class Row(BaseModel):
+class Row(SourceRow):
     """One problem."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     prompt: str
     metadata: Metadata

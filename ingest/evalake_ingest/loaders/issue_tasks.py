@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
-from evalake_ingest.corpora.clones import Missing, Pin, open_repositories
+from evalake_ingest.corpora.clones import Missing, Pin, open_repositories, sources_of
 from evalake_ingest.imports.schema import read_lines
 from evalake_ingest.originals import Original, find_originals
 from evalake_ingest.records import (
@@ -22,14 +22,13 @@ from evalake_ingest.records import (
     Task,
 )
 from evalake_ingest.selection import check_repos, select_repo
+from evalake_ingest.source_rows import SourceRow
 
 _FILE = Original(name="tasks.jsonl", sha256=None, paths=("issue-tasks/tasks.jsonl",))
 
 
-class Row(BaseModel):
+class Row(SourceRow):
     """One task."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     task_id: str
     kind: str
@@ -39,9 +38,9 @@ class Row(BaseModel):
     corpus_commit: str
     truth_method: str
     gold_files: list[str]
-    touched_files: list[str] = []
-    core_files: list[str] = []
-    admissible_files: list[str] = []
+    touched_files: list[str] = Field(default_factory=list)
+    core_files: list[str] = Field(default_factory=list)
+    admissible_files: list[str] = Field(default_factory=list)
     primary_file: str | None = None
     seed_file: str | None = None
     symbol: str | None = None
@@ -82,7 +81,7 @@ class IssueTasks:
             strata_label="kind",
             sha256=found.sha256s[0],
         )
-        corpora = tuple(one for one in opened.values() if not isinstance(one, Missing))
+        corpora = sources_of(opened)
         reader = _Reader(rows, pins, opened)
         return Loaded(info, corpora, reader.tasks(), reader.drops, len(rows))
 

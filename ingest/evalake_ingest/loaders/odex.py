@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from pydantic import BaseModel, ConfigDict
-
 from evalake_ingest.imports.schema import read_lines
 from evalake_ingest.loaders import library_docs
 from evalake_ingest.loaders.ds1000 import REVISION, Doc
 from evalake_ingest.originals import Original, find_originals
 from evalake_ingest.records import DatasetInfo, Drop, GoldItem, Loaded, LoadOptions, Qrel, Task
+from evalake_ingest.source_rows import SourceRow
 
 _FILE = Original(
     name="odex.json",
@@ -22,10 +21,8 @@ _FILE = Original(
 )
 
 
-class Row(BaseModel):
+class Row(SourceRow):
     """One problem."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     task_id: int
     intent: str

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from evalake_ingest.corpora.symbols import Symbol, module_name, package_dirs, read_symbols
 from evalake_ingest.derive import by_length
@@ -26,6 +26,7 @@ from evalake_ingest.records import (
     Task,
 )
 from evalake_ingest.selection import check_repos, select_repo
+from evalake_ingest.source_rows import SourceRow
 from evalake_warehouse.errors import DatasetError
 from evalake_warehouse.relevance.fingerprint import fingerprint_source
 
@@ -39,10 +40,8 @@ _FILE = Original(
 )
 
 
-class Row(BaseModel):
+class Row(SourceRow):
     """One needle and one neighbour of it."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     query: str
     gold_ast_body: str

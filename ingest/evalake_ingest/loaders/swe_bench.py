@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from evalake_ingest.corpora.clones import Missing, Pin, open_repositories
+from evalake_ingest.corpora.clones import Missing, Pin, open_repositories, sources_of
 from evalake_ingest.originals import Original, find_originals
 from evalake_ingest.patches import added_files, changed_files
 from evalake_ingest.records import (
@@ -83,7 +83,7 @@ class SweBenchVerified:
             sha256=found.sha256s[0],
         )
         reader = _Reader(rows, pins, sources)
-        corpora = tuple(one for one in sources.values() if not isinstance(one, Missing))
+        corpora = sources_of(sources)
         return Loaded(info, corpora, reader.tasks(), reader.drops, len(rows))
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from pydantic import BaseModel, ConfigDict
-
 from evalake_ingest.citations import CitedPaths
 from evalake_ingest.cited_gold import cite_files, question_type
-from evalake_ingest.corpora.clones import Missing, Pin, open_repositories
+from evalake_ingest.corpora.clones import Missing, Pin, open_repositories, sources_of
 from evalake_ingest.corpora.sources import source_paths
 from evalake_ingest.imports.schema import read_lines
 from evalake_ingest.loaders.swe_qa_pins import FILE_SHA256S, PINS, REVISION
@@ -24,15 +22,14 @@ from evalake_ingest.records import (
     Task,
 )
 from evalake_ingest.selection import check_repos, select_repo
+from evalake_ingest.source_rows import SourceRow
 
 _SOURCE = "https://github.com/peng-weihan/SWE-QA-Bench"
 _RAW = "https://raw.githubusercontent.com/peng-weihan/SWE-QA-Bench"
 
 
-class Row(BaseModel):
+class Row(SourceRow):
     """One line of a repository's file; other columns are ignored."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     question: str
     answer: str | None
@@ -87,7 +84,7 @@ class SweQA:
             strata_label="repo",
         )
         reader = _Reader(rows, opened)
-        corpora = tuple(one for one in opened.values() if not isinstance(one, Missing))
+        corpora = sources_of(opened)
         n_rows = sum(map(len, rows.values()))
         return Loaded(info, corpora, reader.tasks(), reader.drops, n_rows)
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from pydantic import BaseModel, ConfigDict
-
 from evalake_ingest.citations import Citation, CitedPaths
 from evalake_ingest.cited_gold import cite_files, question_type
-from evalake_ingest.corpora.clones import Missing, Pin, open_repositories
+from evalake_ingest.corpora.clones import Missing, Pin, open_repositories, sources_of
 from evalake_ingest.corpora.symbols import Symbol, module_name, package_dirs, read_symbols
 from evalake_ingest.imports.schema import read_lines
 from evalake_ingest.originals import Original, find_originals
@@ -25,6 +23,7 @@ from evalake_ingest.records import (
     Task,
 )
 from evalake_ingest.selection import check_repos, select_repo
+from evalake_ingest.source_rows import SourceRow
 
 _HUB_ROWS = 260
 _FILE = Original(
@@ -34,28 +33,22 @@ _FILE = Original(
 )
 
 
-class Cluster(BaseModel):
+class Cluster(SourceRow):
     """A topic."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     id: str
     name: str
 
 
-class QaType(BaseModel):
+class QaType(SourceRow):
     """A kind of question; "Where (Localization Queries)" in some rows, "Where" in others."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     class_name: str
     sub_class_name: str
 
 
-class Row(BaseModel):
+class Row(SourceRow):
     """One question."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     repo: str
     commit_id: str
@@ -102,7 +95,7 @@ class SweQAPro:
             sha256=found.sha256s[0],
         )
         reader = _Reader(rows, {repo: opened[pin] for repo, pin in pins.items()})
-        corpora = tuple(one for one in opened.values() if not isinstance(one, Missing))
+        corpora = sources_of(opened)
         return Loaded(info, corpora, reader.tasks(), reader.drops, len(rows))
 
 

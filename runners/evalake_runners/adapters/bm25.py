@@ -13,6 +13,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from evalake_runners.adapters.chunking import chunk_corpus
+from evalake_runners.adapters.local import LocalSystem
 from evalake_runners.adapters.protocol import Answer, CorpusView, IndexReport, Query, RawHit
 from evalake_runners.adapters.setup import Setup, Strict
 from evalake_runners.adapters.words import code_tokens, plain_tokens
@@ -42,25 +43,16 @@ class CONFIG(Strict):
     )
 
 
-class Bm25System:
+class Bm25System(LocalSystem):
     """`System` with its index in bm25s' own format beside a table of chunks."""
 
     name = "bm25"
     adapter_version = "1"
-    output = "ranked"
-    needs_network = False
 
     def __init__(self, config: CONFIG) -> None:
+        super().__init__(config)
         self.version = version("bm25s")
         self._config = config
-
-    def public_config(self) -> Mapping[str, Any]:
-        """Every key; none is secret."""
-        return self._config.model_dump(mode="json")
-
-    def config_files(self) -> Mapping[str, Path]:
-        """None."""
-        return {}
 
     def ingestion_config(self) -> Mapping[str, Any]:
         """Every key: bm25s computes scores when it indexes."""

@@ -10,11 +10,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from importlib.metadata import files, version
 from pathlib import Path
-from typing import Any
 
 from pydantic import Field
 
 from evalake_runners.adapters.chunking import read_documents
+from evalake_runners.adapters.local import LocalSystem
 from evalake_runners.adapters.protocol import Answer, CorpusView, IndexReport, Query, RawHit
 from evalake_runners.adapters.setup import Setup, Strict
 from evalake_runners.adapters.words import QUESTION_WORDS, identifiers
@@ -58,29 +58,16 @@ def find_rg() -> Path:
     )
 
 
-class RipgrepSystem:
+class RipgrepSystem(LocalSystem):
     """`System` without an index; documents are laid out as files once, for rg to read."""
 
     name = "ripgrep"
     adapter_version = "1"
-    output = "ranked"
-    needs_network = False
 
     def __init__(self, config: CONFIG) -> None:
+        super().__init__(config)
         self.version = version("ripgrep")
         self._config = config
-
-    def public_config(self) -> Mapping[str, Any]:
-        """Every key; none is secret."""
-        return self._config.model_dump(mode="json")
-
-    def config_files(self) -> Mapping[str, Path]:
-        """None."""
-        return {}
-
-    def ingestion_config(self) -> Mapping[str, Any]:
-        """No key shapes the layout of documents."""
-        return {}
 
     def index(self, corpus: CorpusView, index_dir: Path) -> IndexReport:
         """Lay out documents; a files corpus needs nothing."""
