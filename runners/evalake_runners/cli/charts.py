@@ -4,40 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from evalake_runners.cli.app import JsonFlag, app, current_project
+from evalake_runners.cli.app import JsonFlag, app
 from evalake_runners.cli.output import print_json, say
+from evalake_runners.cli.selection_flags import (
+    BaselineOption,
+    Chosen,
+    PaletteOption,
+    open_selections,
+    takes_chosen_runs,
+)
 from evalake_warehouse.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from evalake_warehouse.charts import Selection
     from evalake_warehouse.charts.gallery import Drawn
-
-RunsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--run",
-        help="Run id, unique prefix, label or `latest`. Repeatable.  [default: the latest family]",
-    ),
-]
-SweepOption = Annotated[str | None, typer.Option(help="Only runs of this sweep.")]
-FamilyOption = Annotated[str | None, typer.Option(help="Only runs of this family.")]
-DatasetOption = Annotated[str | None, typer.Option(help="Only runs on this dataset.")]
-SplitOption = Annotated[str | None, typer.Option(help="Only runs on this split.")]
-BaselineOption = Annotated[
-    str | None,
-    typer.Option(help="Run to compare with.  [default: the run with the role `baseline`]"),
-]
-ScenarioOption = Annotated[
-    str | None, typer.Option(help="Read this what-if warehouse instead of the default one.")
-]
-PaletteOption = Annotated[
-    str | None, typer.Option(help="Colours of arms in order of first run: #rrggbb,#rrggbb,...")
-]
-
 
 _FILE_ENDINGS = frozenset({".svg", ".png", ".html", ".json", ".pdf", ".jpg", ".jpeg", ".webp"})
 
@@ -46,18 +30,15 @@ _FILE_ENDINGS = frozenset({".svg", ".png", ".html", ".json", ".pdf", ".jpg", ".j
     epilog="Example: evalake charts --output charts --metric recall@5 --format png  |  "
     "Exits 0 when all were drawn that could be, 2 if misused, 3 if nothing could be drawn."
 )
+@takes_chosen_runs
 def charts(
+    chosen: Chosen,
     *,
     output: Annotated[Path, typer.Option(help="Folder for the files; made if missing.")],
     chart: Annotated[
         list[str] | None,
         typer.Option(help="Name of a chart, as in the file names. Repeatable.  [default: all]"),
     ] = None,
-    run: RunsOption = None,
-    sweep: SweepOption = None,
-    family: FamilyOption = None,
-    dataset: DatasetOption = None,
-    split: SplitOption = None,
     baseline: BaselineOption = None,
     metric: Annotated[
         list[str] | None,
@@ -73,10 +54,13 @@ def charts(
     ] = "p50",
     format_: Annotated[
         list[str] | None,
-        typer.Option("--format", help="svg, png, html or json. Repeatable.  [default: svg]"),
+        typer.Option(
+            "--format",
+            envvar="EVALAKE_CHARTS_FORMAT",
+            help="svg, png, html or json. Repeatable.  [default: svg]",
+        ),
     ] = None,
     theme: Annotated[str, typer.Option(help="light or dark.")] = "light",
-    scenario: ScenarioOption = None,
     as_json: JsonFlag = False,
 ) -> int:
     """Draw charts of one family of runs, one file each.
@@ -111,16 +95,7 @@ def charts(
     names = chart or []
     check_names(names)
     files: list[dict[str, str]] = []
-    with open_selections(
-        run or [],
-        sweep=sweep,
-        family=family,
-        dataset=dataset,
-        split=split,
-        baseline=baseline,
-        palette=palette,
-        scenario=scenario,
-    ) as selections:
+    with open_selections(chosen, baseline=baseline, palette=palette) as selections:
         for selection in selections:
             folder = output if len(selections) == 1 else output / folder_name(selection)
             files += _save_all(draw(selection, options, names), folder, formats)
@@ -153,37 +128,6 @@ def _save_all(
             path = save(drawn.chart, folder / f"{drawn.name}.{kind}")
             files.append({"chart": drawn.name, "path": str(path)})
     return files
-
-
-class open_selections:  # noqa: N801 - used as a function
-    """The selections that the flags name, over an opened warehouse; what is left out is said."""
-
-    def __init__(
-        self, runs: Sequence[str], *, palette: str | None, scenario: str | None, **filters: Any
-    ) -> None:
-        from evalake_warehouse.charts import open_marts
-        from evalake_warehouse.charts.palette import ARM_COLOURS, parse_palette
-
-        self._runs = runs
-        self._filters = filters
-        self._colours = parse_palette(palette) if palette else ARM_COLOURS
-        self._marts = open_marts(current_project(), scenario=scenario)
-
-    def __enter__(self) -> list[Selection]:
-        from evalake_warehouse.charts import panels
-
-        try:
-            found = panels(self._marts, self._runs, colours=self._colours, **self._filters)
-        except BaseException:
-            self._marts.close()
-            raise
-        for selection in found:
-            for left in selection.left_out:
-                say(f"warning: {left.run.arm_label} ({left.run.run_id}) {left.reason}; left out")
-        return found
-
-    def __exit__(self, *_: object) -> None:
-        self._marts.close()
 
 
 def folder_name(selection: Selection) -> str:

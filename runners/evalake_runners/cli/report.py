@@ -8,18 +8,14 @@ from typing import Annotated
 import typer
 
 from evalake_runners.cli.app import JsonFlag, app
-from evalake_runners.cli.charts import (
-    BaselineOption,
-    DatasetOption,
-    FamilyOption,
-    PaletteOption,
-    RunsOption,
-    ScenarioOption,
-    SplitOption,
-    SweepOption,
-    open_selections,
-)
 from evalake_runners.cli.output import print_json, print_rows
+from evalake_runners.cli.selection_flags import (
+    BaselineOption,
+    Chosen,
+    PaletteOption,
+    open_selections,
+    takes_chosen_runs,
+)
 from evalake_warehouse.errors import ExitCode, UsageError
 
 
@@ -28,7 +24,9 @@ from evalake_warehouse.errors import ExitCode, UsageError
     "Example: evalake report --family demo --format md  |  "
     "Exits 0 when written, 2 if misused, 3 if no run has a score."
 )
+@takes_chosen_runs
 def report(
+    chosen: Chosen,
     *,
     output: Annotated[
         Path | None,
@@ -36,21 +34,19 @@ def report(
     ] = None,
     format_: Annotated[
         str | None,
-        typer.Option("--format", help="html, md or json.  [default: by the file's ending]"),
+        typer.Option(
+            "--format",
+            envvar="EVALAKE_REPORT_FORMAT",
+            help="html, md or json.  [default: by the file's ending]",
+        ),
     ] = None,
     full: Annotated[
         bool,
         typer.Option("--full", help="Every section in Markdown too, not the summary alone."),
     ] = False,
-    run: RunsOption = None,
-    sweep: SweepOption = None,
-    family: FamilyOption = None,
-    dataset: DatasetOption = None,
-    split: SplitOption = None,
     baseline: BaselineOption = None,
     title: Annotated[str | None, typer.Option(help="Title instead of the datasets.")] = None,
     palette: PaletteOption = None,
-    scenario: ScenarioOption = None,
 ) -> int:
     """Write a report on one family of runs: one file, complete without a network.
 
@@ -60,27 +56,18 @@ def report(
     """
     from evalake_warehouse.report import render_report, report_format, write_report
 
-    chosen = report_format(output, format_)
-    if output is None and chosen == "html":
+    written = report_format(output, format_)
+    if output is None and written == "html":
         raise UsageError(
             "an HTML report needs a file to be written to",
             where="--output",
             hint="evalake report --output report.html",
         )
-    with open_selections(
-        run or [],
-        sweep=sweep,
-        family=family,
-        dataset=dataset,
-        split=split,
-        baseline=baseline,
-        palette=palette,
-        scenario=scenario,
-    ) as selections:
+    with open_selections(chosen, baseline=baseline, palette=palette) as selections:
         if output is None:
-            print(render_report(selections, chosen, name=title, full=full), end="")
+            print(render_report(selections, written, name=title, full=full), end="")
         else:
-            print(write_report(selections, output, format_name=chosen, name=title, full=full))
+            print(write_report(selections, output, format_name=written, name=title, full=full))
         scored = any(selection.metrics for selection in selections)
     return ExitCode.OK if scored else ExitCode.INCOMPLETE
 
@@ -89,30 +76,17 @@ def report(
     epilog="Example: evalake leaderboard --family demo  |  "
     "Exits 0 when a run has a score, 2 if misused, 3 if none has."
 )
+@takes_chosen_runs
 def leaderboard(
+    chosen: Chosen,
     *,
-    run: RunsOption = None,
-    sweep: SweepOption = None,
-    family: FamilyOption = None,
-    dataset: DatasetOption = None,
-    split: SplitOption = None,
-    scenario: ScenarioOption = None,
     as_json: JsonFlag = False,
 ) -> int:
     """Rank the arms of one family on their primary metric, with intervals."""
     from evalake_warehouse.report import leaderboard as ranked
     from evalake_warehouse.report import printable
 
-    with open_selections(
-        run or [],
-        sweep=sweep,
-        family=family,
-        dataset=dataset,
-        split=split,
-        baseline=None,
-        palette=None,
-        scenario=scenario,
-    ) as selections:
+    with open_selections(chosen) as selections:
         if as_json:
             print_json(
                 [
