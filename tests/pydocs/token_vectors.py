@@ -82,7 +82,8 @@ def use_token_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "evalake_runners.adapters.pydocs_mcp.versions.require_late_interaction", lambda: None
     )
-    for module in ("extraction.strategies.embedders", "retrieval.factories"):
+    # The first imports the name from the second, and would keep a stand-in that it found there.
+    for module in ("retrieval.factories", "extraction.strategies.embedders"):
         monkeypatch.setattr(f"pydocs_mcp.{module}.build_multi_vector_embedder", build)
 
 
