@@ -13,10 +13,12 @@ from typing import Any
 Reply = tuple[int, dict[str, str], str]
 
 
-def completion(content: str, *, prompt: int = 1_000, answer: int = 100) -> Reply:
+def completion(
+    content: str, *, prompt: int = 1_000, answer: int = 100, finish: str = "stop"
+) -> Reply:
     """A chat completion with its token usage."""
     usage = {"prompt_tokens": prompt, "completion_tokens": answer, "total_tokens": prompt + answer}
-    choice = {"index": 0, "finish_reason": "stop"} | {
+    choice = {"index": 0, "finish_reason": finish} | {
         "message": {"role": "assistant", "content": content}
     }
     body = {"id": "c", "object": "chat.completion", "choices": [choice], "usage": usage}

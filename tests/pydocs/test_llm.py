@@ -129,6 +129,12 @@ def test_an_answer_that_is_no_completion_is_an_error(ask_llm: Ask, body: str, to
         ask_llm(fake)
 
 
+def test_a_completion_that_was_cut_is_an_error_that_names_the_limit(ask_llm: Ask) -> None:
+    cut = FakeLlm([completion('{"node_list": ["shop.pri', finish="length")])
+    with serve(cut) as fake, pytest.raises(SystemFailedError, match="cut before its end; `max_tok"):
+        ask_llm(fake)
+
+
 def test_prose_where_a_list_was_asked_for_is_an_error_and_not_an_empty_answer(
     ask_llm: Ask,
 ) -> None:

@@ -38,6 +38,7 @@ class _Message(BaseModel):
 
 class _Choice(BaseModel):
     message: _Message
+    finish_reason: str | None = None
 
 
 class _Completion(BaseModel):
@@ -152,6 +153,9 @@ class LlmClient:
             raise SystemFailedError(
                 self._told("reports no token usage, so `max_cost_usd` cannot be kept")
             )
+        if completion.choices and completion.choices[0].finish_reason == "length":
+            what = "the completion was cut before its end; `max_tokens` or the context is too short"
+            raise SystemFailedError(self._told(what))
         if not completion.choices or not completion.choices[0].message.content:
             raise SystemFailedError(self._told("the completion is empty"))
         return completion.choices[0].message.content
