@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 from tests.charts.fixture_arms import PROJECT_DIR, RunSpec, demo_runs
-from tests.charts.fixture_marts import FixtureWarehouse
+from tests.charts.fixture_marts import build_warehouse
 
 from evalake_warehouse.charts import Marts, Selection, open_marts, panels
 from evalake_warehouse.project import Project
 
 
 def build_project(home: Path, runs: list[RunSpec], **settings: object) -> Project:
-    FixtureWarehouse(home, runs, **settings).build()  # type: ignore[arg-type]
+    build_warehouse(home, runs, **settings)  # type: ignore[arg-type]
     return Project(home=home, data_dir=PROJECT_DIR)
 
 

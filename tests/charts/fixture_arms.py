@@ -125,6 +125,7 @@ class RunSpec:
     status: str = "ok"
     git_sha: str = "9f3c2ab41d55"
     n_error: int = 0
+    n_not_attempted: int = 0
     scored: bool = True
     run_id: str = ""
     edition: str = EDITION

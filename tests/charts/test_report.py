@@ -272,8 +272,28 @@ def test_a_run_that_never_ran_is_neither_ranked_nor_scored(tmp_path: Path) -> No
     assert [row["rank"] for row in rows] == [1, 2, None]
     assert rows[-1]["arm"] == "ripgrep"
     assert rows[-1]["mean"] is None
-    assert rows[-1]["n_failed"] == 6
+    assert (rows[-1]["n_failed"], rows[-1]["not_scored"]) == (6, {"error": 6})
     assert shown[-1]["recall@5 [95 % interval]"] == "not scored"
+    assert shown[-1]["not scored"] == "6 error"
+
+
+def test_tasks_that_were_not_attempted_have_no_score_and_did_not_fail(tmp_path: Path) -> None:
+    runs = demo_runs(ARMS[:2], n_tasks=9)
+    runs[1].n_error, runs[1].n_not_attempted = 1, 3
+    with open_marts(build_project(tmp_path, runs)) as marts:
+        [_, row] = leaderboard(panels(marts)[0])
+        text = render_report(panels(marts), "md", full=True)
+    assert (row["n_scored"], row["n_failed"]) == (5, 1)
+    assert row["not_scored"] == {"error": 1, "not_attempted": 3}
+    assert "ripgrep has no score on 4 of 9 tasks (1 error, 3 not_attempted)" in text
+
+
+def test_an_arm_without_any_score_is_said_not_to_be_ranked(tmp_path: Path) -> None:
+    runs = demo_runs(ARMS[:2], n_tasks=4)
+    runs[1].scored = False
+    with open_marts(build_project(tmp_path, runs)) as marts:
+        text = render_report(panels(marts), "md")
+    assert "no score on 4 of 4 tasks (4 error); it is neither ranked nor compared." in text
 
 
 def test_an_arm_that_scored_0_stands_before_one_without_a_score(tmp_path: Path) -> None:

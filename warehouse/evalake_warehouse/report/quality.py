@@ -77,9 +77,15 @@ def warnings(selection: Selection) -> list[str]:
             reason = _SUSPECT.get(row.get("suspect_reason") or "", "no result to rely on")
             lines.append(f"{arm} is suspect: {reason}.")
         elif missing:
+            n_missing = sum(missing.values())
+            rest = (
+                "its mean covers the others only"
+                if n_missing < row["n_tasks"]
+                else "it is neither ranked nor compared"
+            )
             lines.append(
-                f"{arm} has no score on {sum(missing.values())} of {row['n_tasks']} tasks "
-                f"({reasons_text(missing)}); its mean covers the others only."
+                f"{arm} has no score on {n_missing} of {row['n_tasks']} tasks "
+                f"({reasons_text(missing)}); {rest}."
             )
     return lines
 
