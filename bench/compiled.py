@@ -10,6 +10,7 @@ import duckdb
 
 from evalake_warehouse.build.batches import row_counts
 from evalake_warehouse.build.dbt_runner import run_dbt
+from evalake_warehouse.build.frozen import EMPTY_FROZEN
 from evalake_warehouse.build.inputs import LEFT_IN_PARQUET, hit_counts_sql
 from evalake_warehouse.lake.reader import LakeFile, LakeListing, relation_sql
 from evalake_warehouse.lake.schemas import TABLES
@@ -85,6 +86,7 @@ def lake_statements(
     counts = row_counts(LakeListing(hits), "hits", run_ids)
     statements.append(hit_counts_sql({run_id: counts[run_id] for run_id in run_ids}))
     statements.append("create table build.changed_families (family varchar)")
+    statements += EMPTY_FROZEN
     for name, path in models.seeds.items():
         statements.append(f"create table {name} as select * from read_csv('{path}', header = true)")
     return statements

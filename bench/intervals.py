@@ -81,7 +81,7 @@ def paired(connection: duckdb.DuckDBPyConnection) -> object:
     """Differences, intervals, sign-flips, McNemar, Holm and verdicts of all arms."""
     macros = find_project_dir() / "warehouse" / "dbt-project" / "macros"
     calls = {
-        "differences": "paired_values('pairs', 'task_metrics', 'tasks')",
+        "differences": "paired_values('pairs', 'task_metrics', 'task_metrics', 'tasks')",
         "series": "paired_series('slices', 'pair')",
     }
     connection.execute(
@@ -146,7 +146,9 @@ def _write_family(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(
         f"create table pairs as select 'f' as family, 'bench' as dataset, 'e' as edition, "
         f"'dev' as split, 'success@5' as primary_metric, 'run 0' as baseline_run_id, "
-        f"'run ' || arm as candidate_run_id from range(1, {N_ARMS + 1}) as arms(arm)"
+        f"'run ' || arm as candidate_run_id, 'run' as baseline_kind, "
+        f"null::varchar as baseline_file, null::varchar as baseline_sha256, 'f' as adjusted_with "
+        f"from range(1, {N_ARMS + 1}) as arms(arm)"
     )
     connection.execute(
         "create table definitions as select 'success@5' as metric, true as is_binary"

@@ -18,6 +18,7 @@ def _isolated_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user" / "cache"))
     monkeypatch.setenv("EVALAKE_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("EVALAKE_LOOKS", str(tmp_path / "looks.jsonl"))
+    monkeypatch.setenv("EVALAKE_BASELINES", str(tmp_path / "baselines"))
     monkeypatch.delenv("EVALAKE_PROJECT_DIR", raising=False)
     monkeypatch.setenv("NO_COLOR", "1")
 

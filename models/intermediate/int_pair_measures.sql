@@ -15,8 +15,31 @@ slices as (
     select * from {{ ref('int_paired_slices') }}
 ),
 
+needed as (
+    select baseline_run_id as run_id from pairs
+    union
+    select candidate_run_id as run_id from pairs
+),
+
 task_metrics as (
-    select * from {{ ref('fct_task_metrics') }}
+    select
+        run_id,
+        metric,
+        measure,
+        level,
+        value,
+        null_reason
+    from {{ ref('fct_task_metrics') }}
+    where run_id in (select run_id from needed)
+    union all
+    select
+        run_id,
+        metric,
+        measure,
+        level,
+        value,
+        null_reason
+    from {{ source('build', 'frozen_metrics') }}
 ),
 
 intervals as (

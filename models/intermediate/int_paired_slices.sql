@@ -11,12 +11,18 @@ task_metrics as not materialized (
     select * from {{ ref('fct_task_metrics') }}
 ),
 
+frozen_metrics as (
+    select * from {{ source('build', 'frozen_metrics') }}
+),
+
 tasks as (
     select * from {{ ref('dim_tasks') }}
 ),
 
 paired as (
-    {{ paired_values('pairs', 'task_metrics', 'tasks') }}
+    {{ paired_values('pairs', 'task_metrics', 'task_metrics', 'tasks') }}
+    union all
+    {{ paired_values('pairs', 'frozen_metrics', 'task_metrics', 'tasks') }}
 ),
 
 primary_metrics as (

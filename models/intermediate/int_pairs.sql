@@ -1,76 +1,169 @@
--- Grain: one row per family, dataset, edition, split and candidate run, for changed families.
--- One run of every arm (per seed and repeat) against one run of the baseline: the last of those
--- with the most tasks, so that a limited run does not stand for a whole one. A pair is due when it
--- was not measured since one of its runs changed, and this batch has its candidate.
+-- Grain: one row per family, dataset, edition, split, baseline and candidate run, for changed
+-- families. A pair is due when it was not measured since one of its sides changed, and this batch
+-- has its candidate.
 
-with members as (
+with changed_families as (
+    select * from {{ source('build', 'changed_families') }}
+),
+
+all_members as (
     select * from {{ ref('dim_run_families') }}
-    where family in (select family from {{ source('build', 'changed_families') }})
 ),
 
 runs as (
     select * from {{ ref('dim_runs') }}
 ),
 
-representatives as (
+datasets as (
+    select * from {{ ref('stg_datasets') }}
+),
+
+frozen as (
+    select * from {{ source('build', 'frozen_baselines') }}
+),
+
+-- Every arm (per seed and repeat) is represented by one run: the last of those with the most
+-- tasks, so that a limited run does not stand for a whole one.
+members as (
     select
-        members.family,
-        members.role,
-        members.primary_metric,
+        all_members.family,
+        all_members.role,
+        all_members.primary_metric,
         runs.run_id,
+        runs.system,
         runs.dataset,
         runs.edition,
         runs.split,
         runs.n_tasks,
-        runs.started_at
-    from members
-    inner join runs on members.run_id = runs.run_id
-    qualify row_number() over (
-        partition by
-            members.family,
-            runs.dataset,
-            runs.edition,
-            runs.split,
-            runs.arm_hash,
-            runs.seed,
-            runs.repeat,
-            members.role = 'baseline'
-        order by runs.n_tasks desc, runs.started_at desc, runs.run_id desc
-    ) = 1
+        runs.started_at,
+        row_number() over (
+            partition by
+                all_members.family,
+                runs.dataset,
+                runs.edition,
+                runs.split,
+                runs.arm_hash,
+                runs.seed,
+                runs.repeat,
+                all_members.role = 'baseline'
+            order by runs.n_tasks desc, runs.started_at desc, runs.run_id desc
+        ) = 1 as is_representative
+    from all_members
+    inner join runs on all_members.run_id = runs.run_id
+    where all_members.family in (select family from changed_families)
 ),
 
 baselines as (
     select *
-    from representatives
-    where role = 'baseline'
+    from members
+    where role = 'baseline' and is_representative
     qualify row_number() over (
         partition by family, dataset, edition, split
         order by n_tasks desc, started_at desc, run_id desc
     ) = 1
 ),
 
+-- Controls say what the scale is; counting them as candidates would only cost power.
+of_families as (
+    select
+        baselines.family,
+        baselines.dataset,
+        baselines.edition,
+        baselines.split,
+        baselines.primary_metric,
+        baselines.run_id as baseline_run_id,
+        candidates.run_id as candidate_run_id,
+        'run' as baseline_kind,
+        cast(null as varchar) as baseline_file,
+        cast(null as varchar) as baseline_sha256,
+        baselines.family as adjusted_with
+    from baselines
+    inner join members as candidates
+        on baselines.family = candidates.family
+        and baselines.dataset = candidates.dataset
+        and baselines.edition = candidates.edition
+        and baselines.split = candidates.split
+    where candidates.is_representative and candidates.role not in ('baseline', 'control')
+),
+
+-- A frozen baseline meets every run there is, also one of no family: each was made to be held
+-- against it.
+contenders as (
+    select
+        family,
+        role,
+        primary_metric,
+        run_id,
+        system,
+        dataset,
+        edition,
+        split,
+        is_representative
+    from members
+    union all
+    select
+        run_id as family,
+        role,
+        primary_metric,
+        run_id,
+        system,
+        dataset,
+        edition,
+        split,
+        true as is_representative
+    from runs
+    where
+        run_id in (select family from changed_families)
+        and run_id not in (select run_id from all_members)
+),
+
+-- p is adjusted over the arms of a family. An older run of an arm, and the very run that was
+-- frozen, are no further candidates: each is adjusted for itself alone.
+with_frozen as (
+    select
+        contenders.family,
+        contenders.dataset,
+        contenders.edition,
+        contenders.split,
+        coalesce(contenders.primary_metric, datasets.primary_metric) as primary_metric,
+        frozen.baseline_run_id,
+        contenders.run_id as candidate_run_id,
+        'frozen' as baseline_kind,
+        frozen.file as baseline_file,
+        frozen.sha256 as baseline_sha256,
+        if(
+            contenders.is_representative and contenders.run_id != frozen.run_id,
+            contenders.family,
+            contenders.run_id
+        ) as adjusted_with
+    from contenders
+    inner join frozen
+        on contenders.dataset = frozen.dataset
+        and contenders.edition = frozen.edition
+        and contenders.split = frozen.split
+    left join datasets
+        on contenders.dataset = datasets.dataset
+        and contenders.edition = datasets.edition
+    where
+        contenders.role is distinct from 'control'
+        and contenders.system not in ('gold', 'empty', 'random')
+),
+
+pairs as (
+    select * from of_families
+    union all
+    select * from with_frozen
+),
+
 measured as (
     {{ measured_pairs() }}
 )
 
--- Controls say what the scale is; counting them as candidates would only cost power.
 select
-    baselines.family,
-    baselines.dataset,
-    baselines.edition,
-    baselines.split,
-    baselines.primary_metric,
-    baselines.run_id as baseline_run_id,
-    candidates.run_id as candidate_run_id,
+    pairs.*,
     measured.baseline_run_id is null
-    and candidates.run_id in (select run_id from {{ source('build', 'candidates') }}) as is_due
-from baselines
-inner join representatives as candidates
-    on baselines.family = candidates.family
-    and baselines.dataset = candidates.dataset
-    and baselines.edition = candidates.edition
-    and baselines.split = candidates.split
+    and pairs.candidate_run_id in (select run_id from {{ source('build', 'candidates') }}) as is_due
+from pairs
 left join measured
-    on baselines.run_id = measured.baseline_run_id
-    and candidates.run_id = measured.candidate_run_id
-where candidates.role not in ('baseline', 'control')
+    on pairs.baseline_run_id = measured.baseline_run_id
+    and pairs.candidate_run_id = measured.candidate_run_id

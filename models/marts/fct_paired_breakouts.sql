@@ -1,6 +1,6 @@
--- Grain: one row per family, dataset, edition, split, candidate run, label and value of the label:
--- the candidate against the baseline on the primary metric. Exploratory: p is adjusted over all
--- values of a label by Benjamini and Hochberg, and verdicts go by that.
+-- Grain: one row per family, dataset, edition, split, baseline, candidate run, label and value of
+-- the label: the candidate against the baseline on the primary metric. Exploratory: p is adjusted
+-- over all values of a label by Benjamini and Hochberg, and verdicts go by that.
 
 {{ config(materialized='incremental') }}
 
@@ -24,6 +24,9 @@ select
     split,
     baseline_run_id,
     candidate_run_id,
+    baseline_kind,
+    baseline_file,
+    baseline_sha256,
     dimension,
     dimension_value as value,  -- noqa: RF04
     metric,

@@ -1,5 +1,5 @@
--- Grain: one row per family, dataset, edition, split, candidate run and metric: the candidate
--- against the family's baseline on their common tasks.
+-- Grain: one row per family, dataset, edition, split, baseline, candidate run and metric: the
+-- candidate against the family's baseline, or against a frozen one, on their common tasks.
 
 {{ config(materialized='incremental') }}
 
@@ -23,6 +23,9 @@ select
     split,
     baseline_run_id,
     candidate_run_id,
+    baseline_kind,
+    baseline_file,
+    baseline_sha256,
     metric,
     measure,
     level,

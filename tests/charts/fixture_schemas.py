@@ -26,6 +26,13 @@ SCHEMAS: dict[str, dict[str, pa.DataType]] = {
         **_columns(_S, "run_id family sweep_id role primary_metric"),
         **_columns(_T, "joined_at"),
     },
+    "dim_baselines": {
+        **_columns(_S, "baseline_run_id run_id file sha256 arm_hash arm_label system"),
+        **_columns(_S, "system_version dataset edition split primary_metric"),
+        **_columns(_I, "n_tasks"),
+        **_columns(_S, "status"),
+        **_columns(_T, "started_at"),
+    },
     "dim_tasks": {
         **_columns(_S, "dataset edition task_id kind query repo library qa_type corpus_id"),
         **_columns(_I, "n_relevant task_seed"),
@@ -75,7 +82,9 @@ SCHEMAS: dict[str, dict[str, pa.DataType]] = {
         **_columns(_B, "suspect"),
     },
     "fct_paired_tests": {
-        **_columns(_S, "family baseline_run_id candidate_run_id metric"),
+        **_columns(
+            _S, "family baseline_run_id candidate_run_id baseline_kind baseline_file metric"
+        ),
         **_columns(_I, "n_pairs only_baseline only_candidate"),
         **_columns(_F, "mcnemar_p mcnemar_midp mean_diff diff_low diff_high sign_flip_p"),
         **_columns(_F, "p_holm mde"),

@@ -318,8 +318,10 @@ def test_a_frozen_baseline_stands_for_its_run(ask: Any, tmp_path: Path) -> None:
     assert ask("baseline", "check", str(file))[0] == 0
     live = json.loads(ask("compare", "@baseline", "@failing", "--json")[1])
     frozen = json.loads(ask("compare", str(file), "failing", "--json")[1])
+    about = dict.fromkeys(f"baseline_{name}" for name in ("run_id", "kind", "file", "sha256"))
     for one, other in zip(live["tests"], frozen["tests"], strict=True):
-        assert one | {"baseline_run_id": ""} == other | {"baseline_run_id": ""}
+        assert (one["baseline_kind"], other["baseline_kind"]) == ("run", "frozen")
+        assert one | about == other | about
     assert live["flipped"] == frozen["flipped"]
     assert ask("gate", str(file), "good")[0] == 0
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import asdict
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 
-from evalake_warehouse.errors import ConfigError, Problem, UsageError
+from evalake_warehouse.errors import ConfigError, EvalakeError, Problem, UsageError
+from evalake_warehouse.identity import sha256_text
 from evalake_warehouse.query import rows
 from evalake_warehouse.runs import Run
 
@@ -36,7 +39,7 @@ class _RunRecord(BaseModel):
 
 
 class _MetricRecord(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     measure: str
     level: str
@@ -59,11 +62,36 @@ class Baseline(BaseModel):
     failed: dict[str, str]
     metrics: dict[str, _MetricRecord]
 
+    # Of the file it was read from; None for one that was never written.
+    _file: str | None = PrivateAttr(default=None)
+    _file_sha256: str | None = PrivateAttr(default=None)
+
     @property
+    def file(self) -> str | None:
+        """Name of the file it was read from, without folders."""
+        return self._file
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hash of the file's bytes, or of what `save` would write."""
+        return self._file_sha256 or sha256_text(_as_text(self))
+
+    @cached_property
     def run(self) -> Run:
-        """The frozen run, under an id that no run of a lake has."""
+        """The frozen run, under an id that no run of a lake has and only this content has."""
         values = self.record.model_dump()
-        return Run(**{**values, "run_id": _PREFIX + self.record.run_id})
+        run_id = f"{_PREFIX}{self.record.run_id}@{self.sha256[:12]}"
+        return Run(**{**values, "run_id": run_id})
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Dataset, edition and split: runs with the same are compared with it."""
+        return self.record.dataset, self.record.edition, self.record.split
+
+    def read_from(self, path: Path, content: bytes) -> None:
+        """Remember which file, with which content, this is."""
+        self._file = path.name
+        self._file_sha256 = hashlib.sha256(content).hexdigest()
 
     def task_metrics(self) -> pa.Table:
         """Rows as in `fct_task_metrics`."""
@@ -108,7 +136,8 @@ def load_baseline(path: Path) -> Baseline:
         ConfigError: it is no baseline of this version, every problem at once.
     """
     try:
-        content = json.loads(path.read_text("utf-8"))
+        stored = path.read_bytes()
+        content = json.loads(stored.decode("utf-8"))
     except FileNotFoundError as error:
         raise UsageError(
             "no such baseline file", where=str(path), hint="evalake baseline freeze latest"
@@ -133,13 +162,33 @@ def load_baseline(path: Path) -> Baseline:
         for name, record in baseline.metrics.items()
         if len(record.values) != len(baseline.tasks)
     ]
+    if len(set(baseline.tasks)) != len(baseline.tasks):
+        wrong.append(Problem(str(path), "`tasks`: a task stands there twice"))
     if baseline.format != _FORMAT:
         wrong.append(
             Problem(str(path), f"`format`: {baseline.format}; this version reads {_FORMAT}")
         )
     if wrong:
         raise ConfigError(wrong, hint="evalake baseline freeze latest")
+    baseline.read_from(path, stored)
     return baseline
+
+
+def list_baselines(folder: Path) -> tuple[list[Baseline], list[Problem]]:
+    """Every frozen baseline in a folder by name, and what is wrong with the other JSON files.
+
+    Of files with the same content only the first counts: twice, it would be compared twice.
+    """
+    found: dict[str, Baseline] = {}
+    problems: list[Problem] = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            baseline = load_baseline(path)
+        except EvalakeError as error:
+            problems += error.problems
+        else:
+            found.setdefault(baseline.run.run_id, baseline)
+    return list(found.values()), problems
 
 
 def freeze(connection: DuckDBPyConnection, run: Run) -> Baseline:
@@ -187,17 +236,22 @@ def freeze(connection: DuckDBPyConnection, run: Run) -> Baseline:
 
 
 def save(baseline: Baseline, path: Path) -> None:
-    """Write the file, one metric a line so that a change shows in a diff, whole or not at all."""
+    """Write the file, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(path.name + ".tmp")
+    temporary.write_bytes(_as_text(baseline).encode("utf-8", "surrogatepass"))
+    temporary.replace(path)
+
+
+def _as_text(baseline: Baseline) -> str:
+    """One metric a line, so that a change shows in a diff."""
     content = baseline.model_dump(mode="json")
     metrics = content.pop("metrics")
     head = json.dumps(content, indent=1, ensure_ascii=False).rstrip("}").rstrip()
     lines = ",\n".join(
         f"  {json.dumps(name)}: {json.dumps(record)}" for name, record in metrics.items()
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(f'{head},\n "metrics": {{\n{lines}\n }}\n}}\n', "utf-8")
-    temporary.replace(path)
+    return f'{head},\n "metrics": {{\n{lines}\n }}\n}}\n'
 
 
 def changed_values(frozen: Baseline, now: Baseline) -> list[dict[str, Any]]:

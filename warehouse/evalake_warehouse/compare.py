@@ -80,7 +80,7 @@ def compare_runs(
     _render_to(
         connection,
         "compared_values",
-        "paired_values('compared_pairs', 'compared_metrics', 'dim_tasks')",
+        "paired_values('compared_pairs', 'compared_metrics', 'compared_metrics', 'dim_tasks')",
         macros,
         variables,
     )
@@ -175,7 +175,8 @@ def _stage(
         "create or replace temp table compared_pairs as select ''::varchar as family, "
         "?::varchar as dataset, ?::varchar as edition, ?::varchar as split, "
         "?::varchar as primary_metric, ?::varchar as baseline_run_id, "
-        "?::varchar as candidate_run_id",
+        "?::varchar as candidate_run_id, ?::varchar as baseline_kind, "
+        "?::varchar as baseline_file, ?::varchar as baseline_sha256, ''::varchar as adjusted_with",
         [
             candidate.dataset,
             candidate.edition,
@@ -183,6 +184,11 @@ def _stage(
             primary,
             against.run_id,
             candidate.run_id,
+            *(
+                ["run", None, None]
+                if isinstance(baseline, Run)
+                else ["frozen", baseline.file, baseline.sha256]
+            ),
         ],
     )
 

@@ -87,8 +87,15 @@ class Project:
 
     @property
     def baselines(self) -> Path:
-        """Frozen results and looks.jsonl."""
-        return self.data_dir / "baselines"
+        """Frozen results, which every build compares runs with (`EVALAKE_BASELINES` moves it).
+
+        They are committed beside the code; an installation has no such place, so there they are
+        state.
+        """
+        if value := os.environ.get("EVALAKE_BASELINES"):
+            return Path(value).expanduser().resolve()
+        is_installed = self.data_dir.name == "_shipped"
+        return (self.home if is_installed else self.data_dir) / "baselines"
 
     @cached_property
     def cache(self) -> Path:

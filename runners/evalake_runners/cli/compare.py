@@ -79,7 +79,7 @@ def compare(
             }
         )
         return
-    say(f"baseline   {result.baseline}\ncandidate  {result.candidate}\n")
+    say(f"baseline   {_baseline_name(result)}\ncandidate  {result.candidate}\n")
     print_rows([{name: row[key] for key, name in _COLUMNS.items()} for row in _shown(result)])
     say(f"\n{_summary(result)}")
     if result.flipped:
@@ -212,6 +212,11 @@ def _shown(result: Comparison) -> list[dict[str, Any]]:
             and row["n_pairs"] > 0
         )
     ]
+
+
+def _baseline_name(result: Comparison) -> str:
+    run, file = result.baseline, result.test(result.primary_metric)["baseline_file"]
+    return f"{run.arm_label} on {run.dataset}/{run.split} (frozen in {file})" if file else str(run)
 
 
 def _summary(result: Comparison) -> str:

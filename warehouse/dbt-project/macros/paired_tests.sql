@@ -4,14 +4,19 @@
 
     `fct_paired_tests`, `fct_paired_breakouts`, `evalake compare` and `evalake gate` all render it.
     Whole runs are adjusted by Holm over candidates; slices by Benjamini and Hochberg over
-    candidates and values of a label, since nobody declared them beforehand.
+    candidates and values of a label, since nobody declared them beforehand. Comparisons with one
+    baseline are adjusted together, and apart from those with another: a family's declared baseline
+    and a frozen one answer two questions.
 
     Relations:
-        pairs: family, dataset, edition, split, primary_metric, baseline_run_id, candidate_run_id.
+        pairs: family, dataset, edition, split, primary_metric, baseline_run_id, candidate_run_id,
+            baseline_kind, baseline_file, baseline_sha256, and adjusted_with, which is equal for
+            candidates that p is adjusted over.
         measures: rows of `paired_measures`.
 -#}
 {% macro paired_tests(pairs, measures) -%}
-    {%- set compared = 'family, dataset, edition, split, baseline_run_id, metric, dimension' -%}
+    {%- set place = 'family, dataset, edition, split' -%}
+    {%- set compared = place ~ ', baseline_run_id, adjusted_with, metric, dimension' -%}
     with measured as (
         select
             pairs.family,
@@ -19,6 +24,10 @@
             pairs.edition,
             pairs.split,
             pairs.primary_metric,
+            pairs.baseline_kind,
+            pairs.baseline_file,
+            pairs.baseline_sha256,
+            pairs.adjusted_with,
             measures.*
         from {{ pairs }} as pairs
         inner join {{ measures }} as measures
@@ -47,7 +56,7 @@
     )
 
     select
-        * exclude (primary_metric, p_rank),
+        * exclude (primary_metric, adjusted_with, p_rank),
         {{ stat_verdict(
             'n_pairs',
             'if(dimension is null, p_holm, p_bh)',

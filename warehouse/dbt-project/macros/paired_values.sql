@@ -2,10 +2,10 @@
     Grain of the query: one row per pair of runs, metric and task that both were scored on.
     A task that either run failed, or was not asked, tells nothing about the difference.
 
-    Relations: `pairs` (dataset, edition, baseline_run_id, candidate_run_id), `task_metrics`
-    (fct_task_metrics), `tasks` (dim_tasks).
+    Relations: `pairs` (dataset, edition, baseline_run_id, candidate_run_id), `baseline_metrics` and
+    `candidate_metrics` (columns of fct_task_metrics), `tasks` (dim_tasks).
 -#}
-{% macro paired_values(pairs, task_metrics, tasks) -%}
+{% macro paired_values(pairs, baseline_metrics, candidate_metrics, tasks) -%}
     select
         pairs.dataset,
         pairs.edition,
@@ -22,9 +22,9 @@
         select distinct dataset, edition, baseline_run_id, candidate_run_id
         from {{ pairs }}
     ) as pairs
-    inner join {{ task_metrics }} as baseline
+    inner join {{ baseline_metrics }} as baseline
         on pairs.baseline_run_id = baseline.run_id
-    inner join {{ task_metrics }} as candidate
+    inner join {{ candidate_metrics }} as candidate
         on pairs.candidate_run_id = candidate.run_id
         and baseline.task_id = candidate.task_id
         and baseline.metric = candidate.metric

@@ -15,6 +15,7 @@ import duckdb
 import pyarrow.parquet as pq
 
 from evalake_warehouse.build.freshness import Changes, Member
+from evalake_warehouse.build.frozen import FrozenWork
 from evalake_warehouse.lake.reader import LakeListing, relation_sql
 
 # Rows of hits and of metrics that one dbt invocation holds: of a hundred runs of 1,000 tasks x 10
@@ -34,7 +35,11 @@ class Batch:
 
 
 def plan_batches(
-    listing: LakeListing, changes: Changes, *, members_before: Collection[Member]
+    listing: LakeListing,
+    changes: Changes,
+    *,
+    members_before: Collection[Member],
+    frozen: FrozenWork | None = None,
 ) -> list[Batch]:
     """Cut a build into batches; one, if everything fits in it.
 
@@ -42,7 +47,9 @@ def plan_batches(
 
     Args:
         members_before: of families, as the file that is built upon has them.
+        frozen: what frozen baselines add.
     """
+    frozen = frozen or FrozenWork()
     changed = set(changes.run_ids)
     n_hits, n_attempts = (row_counts(listing, table, changed) for table in ("hits", "attempts"))
     scores = {run_id: _METRICS_PER_TASK * n_attempts[run_id] for run_id in changed}
@@ -53,6 +60,8 @@ def plan_batches(
     members = _members(events) | set(members_before)
     families = {member.family for member in members if member.run_id in changed}
     candidates = _candidates(members, families, scores)
+    candidates.update({run: _METRICS_PER_TASK * n for run, n in frozen.n_tasks.items()})
+    families |= frozen.families
     first, *rest = _cut(sorted(candidates), candidates)
     judging = [Batch(part, {run_id: n_hits[run_id] for run_id in part}) for part in parts]
     judging[-1] = replace(judging[-1], families=tuple(sorted(families)), candidates=first)
@@ -90,7 +99,7 @@ def _in_order(run_ids: Collection[str], events: Sequence[_Event]) -> list[str]:
 
 def _candidates(
     members: Collection[Member], families: Collection[str], scores: Mapping[str, int]
-) -> dict[str, int]:
+) -> Counter[str]:
     """Candidates of the families, by how many scores are to be compared: none if all are by now."""
     baseline_changed = {
         member.family for member in members if member.role == "baseline" and member.run_id in scores

@@ -1,7 +1,8 @@
 """Which runs must be judged again: those whose input hash is not the one the warehouse has.
 
 A run's input is its files, its dataset edition's files, the text scorer, the relevance rules, the
-build's variables and the checksums of all SQL. Everything else leaves its rows alone.
+build's variables and the checksums of all SQL. Everything else leaves its rows alone. A frozen
+baseline is no run's input: one that came, went or changed touches comparisons with it alone.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 
@@ -18,6 +20,11 @@ from evalake_warehouse.lake.reader import LakeFile, LakeListing
 from evalake_warehouse.lake.schemas import TABLES
 from evalake_warehouse.project import Project
 from evalake_warehouse.relevance.text_scores import SCORER, SCORER_VERSION
+
+if TYPE_CHECKING:
+    from evalake_warehouse.baseline import Baseline
+
+Place = tuple[str, str, str]  # dataset, edition, split
 
 _CODE_SUFFIXES = {".sql", ".py", ".csv"}
 
@@ -50,6 +57,7 @@ class WarehouseState:
     members: frozenset[Member] = frozenset()
     datasets_hash: str | None = None
     code_hash: str | None = None
+    baselines: frozenset[tuple[str, str | None, Place]] = frozenset()  # id, file, place
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +72,10 @@ class Changes:
     code_hash: str
     is_fresh_start: bool  # nothing of the old warehouse can be kept
     is_needed: bool  # there is anything to do
+    baselines: tuple[Baseline, ...] = ()  # all frozen ones
+    new_baselines: frozenset[str] = frozenset()  # ids of those that came, changed or were renamed
+    baseline_places: frozenset[Place] = frozenset()  # where one came, went or changed
+    had_baselines: bool = False  # the old warehouse has rows of frozen baselines
 
     @property
     def run_ids(self) -> list[str]:
@@ -77,12 +89,14 @@ def find_changes(
     settings: BuildSettings,
     *,
     before: WarehouseState,
+    baselines: Sequence[Baseline] = (),
     models: Sequence[str] = (),
     full: bool = False,
 ) -> Changes:
     """Compare the lake with what the current warehouse was made from.
 
     Args:
+        baselines: all frozen ones.
         models: what the build is limited to; a warehouse of other models keeps nothing.
     """
     code = code_hash(project, settings)
@@ -111,6 +125,8 @@ def find_changes(
     )
     vanished = tuple(sorted(old.keys() - {state.run_id for state in states}))
     datasets_hash = content_hash(sorted(edition_hashes.values()))
+    frozen = frozenset((one.run.run_id, one.file, one.place) for one in baselines)
+    places = frozenset(place for *_, place in frozen ^ before.baselines)
     return Changes(
         states=tuple(states),
         changed=changed,
@@ -119,7 +135,13 @@ def find_changes(
         datasets_hash=datasets_hash,
         code_hash=code,
         is_fresh_start=fresh,
-        is_needed=bool(fresh or changed or vanished or datasets_hash != before.datasets_hash),
+        is_needed=bool(
+            fresh or changed or vanished or places or datasets_hash != before.datasets_hash
+        ),
+        baselines=tuple(baselines),
+        new_baselines=frozenset(run_id for run_id, *_ in frozen - before.baselines),
+        baseline_places=places,
+        had_baselines=bool(before.baselines) and not fresh,
     )
 
 

@@ -11,6 +11,7 @@ import duckdb
 
 from evalake_warehouse.build.batches import Batch
 from evalake_warehouse.build.freshness import Changes, Member, RunState, WarehouseState
+from evalake_warehouse.build.frozen import lay_baselines, read_baselines
 from evalake_warehouse.lake.reader import LakeListing, quoted, relation_sql, sql_literal
 from evalake_warehouse.lake.schemas import TABLES
 
@@ -43,10 +44,14 @@ def read_state(database: Path | None) -> WarehouseState:
             members = connection.execute(
                 "select run_id, family, role from dim_run_families"
             ).fetchall()
+        baselines = read_baselines(connection)
+    datasets_hash, code_hash = meta or (None, None)
     return WarehouseState(
         {row[0]: RunState(*row) for row in states},
         frozenset(Member(*row) for row in members),
-        *(meta or ()),
+        datasets_hash,
+        code_hash,
+        baselines,
     )
 
 
@@ -63,6 +68,7 @@ def prepare(database: Path, listing: LakeListing, changes: Changes) -> None:
             if not table.per_run and name not in _NOT_FOR_MODELS:
                 wanted = datasets if name in _PER_DATASET else None
                 _lay(connection, name, listing.paths(name, datasets=wanted))
+        lay_baselines(connection, changes)
 
 
 def lay_batch(database: Path, listing: LakeListing, batch: Batch) -> None:

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from evalake_warehouse.baseline import list_baselines
 from evalake_warehouse.build.batches import plan_batches
 from evalake_warehouse.build.freshness import Changes, WarehouseState, find_changes
+from evalake_warehouse.build.frozen import frozen_work
 from evalake_warehouse.build.inputs import finish, lay_batch, prepare, read_state
 from evalake_warehouse.build.settings import RELEVANCE_RULES, BuildSettings
 from evalake_warehouse.errors import BuildBusyError, BuildError, Problem, UsageError
@@ -106,12 +108,14 @@ class _Build:
         current = current_file(link)
         self.step("reading the lake")
         listing = list_lake(self.project.home)
+        baselines, problems = list_baselines(self.project.baselines)
         before = read_state(current)
         changes = find_changes(
             self.project,
             listing,
             self.settings,
             before=before,
+            baselines=baselines,
             models=self.models,
             full=full,
         )
@@ -129,7 +133,7 @@ class _Build:
             n_runs=len(changes.states),
             changed_runs=tuple(changes.run_ids),
             rows=rows,
-            skipped_files=listing.problems,
+            skipped_files=(*listing.problems, *problems),
         )
 
     def _derive_texts(self, listing: LakeListing, changes: Changes) -> None:
@@ -167,7 +171,9 @@ class _Build:
         listing = list_lake(self.project.home)
         prepare(database, listing, changes)
         members = frozenset() if changes.is_fresh_start else before.members
-        batches = plan_batches(listing, changes, members_before=members)
+        batches = plan_batches(
+            listing, changes, members_before=members, frozen=frozen_work(database, changes)
+        )
         working: set[str] = set()
         for number, batch in enumerate(batches, start=1):
             prefix = f"batch {number}/{len(batches)}: " if len(batches) > 1 else ""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from evalake_warehouse.charts.frozen import with_file
 from evalake_warehouse.charts.labels import shorten
 from evalake_warehouse.charts.marts import BASELINE_ROLE, Marts, Run
 from evalake_warehouse.charts.palette import ARM_COLOURS, Colour
@@ -181,35 +182,16 @@ def _selection(
     if baseline is None:
         chosen = next((run for run in reversed(runs) if run.role == BASELINE_ROLE), None)
         return Selection(marts, tuple(runs), chosen, left_out, colours)
-    from evalake_warehouse.baseline import is_baseline_file, load_baseline
+    from evalake_warehouse.baseline import is_baseline_file
 
     first = runs[0]
     if is_baseline_file(baseline):
-        frozen = load_baseline(Path(baseline))
-        kept = frozen.run
-        known = Run(
-            run_id=kept.run_id,
-            arm_hash=frozen.arm_hash,
-            arm_label=f"{kept.arm_label} (frozen)",
-            system=frozen.system,
-            system_version=frozen.system_version,
-            dataset=kept.dataset,
-            edition=kept.edition,
-            split=kept.split,
-            depth=first.depth,
-            sweep_id=None,
-            family=None,
-            role=BASELINE_ROLE,
-            status=kept.status,
-            started_at=kept.started_at,
-            finished_at=None,
-            git_sha=None,
-            primary_metric=kept.primary_metric,
-            n_tasks=len(frozen.tasks),
-            n_seen=len(frozen.tasks),
+        against_file = with_file(
+            Selection(marts, tuple(runs), None, left_out, colours), Path(baseline)
         )
-        _refuse_other_place(known, first)
-        return Selection(marts, tuple(runs), known, left_out, colours, frozen)
+        if against_file.baseline is not None:
+            _refuse_other_place(against_file.baseline, first)
+        return against_file
     by_label = [run for run in runs if run.arm_label == baseline]
     if by_label:
         return Selection(marts, tuple(runs), by_label[-1], left_out, colours)

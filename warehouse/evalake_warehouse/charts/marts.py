@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import cached_property
@@ -169,7 +169,7 @@ def open_marts(project: Project | None = None, *, scenario: str | None = None) -
     return Marts(connection, macros=chosen.dbt_project / "macros")
 
 
-def ids(runs: Sequence[Run]) -> list[str]:
+def ids(runs: Iterable[Run]) -> list[str]:
     """Run ids, to bind as one list parameter."""
     return [run.run_id for run in runs]
 

@@ -28,7 +28,8 @@ def paired_rows(selection: Selection, metric: str) -> list[dict[str, Any]]:
     """One row per candidate compared with the baseline on a metric, ready to be shown.
 
     Columns of `fct_paired_tests`, with `label`, `legend` and written-out texts.
-    A baseline that no family declares, and one from a file, is tested here and now.
+    A baseline that the marts have no rows of is tested here and now. The very run that a frozen
+    baseline is the scores of is not compared with it.
 
     Raises:
         UsageError: there is no baseline, or nothing to compare with it.
@@ -74,11 +75,16 @@ def task_differences(selection: Selection, metric: str) -> list[tuple[Run, list[
 
 
 def _candidates(selection: Selection, baseline: Run) -> list[Run]:
-    return [run for run in selection.runs if run.run_id != baseline.run_id and not run.is_control]
+    themselves = {baseline.run_id, selection.frozen_run_id}
+    return [run for run in selection.runs if run.run_id not in themselves and not run.is_control]
 
 
 def _declared(selection: Selection, baseline: Run, metric: str) -> list[dict[str, Any]] | None:
-    """Rows of the marts with at least one pair; None where no family has this baseline."""
+    """Rows of the marts with at least one pair; None where they have none with this baseline.
+
+    Also None where a file was named and its rows are adjusted each for itself: here p is adjusted
+    over the candidates shown.
+    """
     found = selection.marts.rows(
         """
         select *
@@ -91,10 +97,12 @@ def _declared(selection: Selection, baseline: Run, metric: str) -> list[dict[str
         order by mean_diff desc, candidate_run_id
         """,
         baseline.run_id,
-        ids(selection.runs),
+        ids(run for run in selection.runs if run.run_id != selection.frozen_run_id),
         metric,
         selection.runs[0].family,
     )
+    if selection.frozen is not None and len({row["family"] for row in found}) > 1:
+        return None
     return [row for row in found if row["n_pairs"]] if found else None
 
 

@@ -38,6 +38,7 @@ class Selection:
     left_out: tuple[LeftOut, ...] = ()
     colours: tuple[Colour, ...] = ARM_COLOURS
     frozen: Baseline | None = None  # the baseline's scores, where it came from a file
+    frozen_run_id: str | None = None  # the run that a frozen baseline is the scores of
 
     @cached_property
     def labels(self) -> Mapping[str, str]:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from evalake_warehouse.charts.comparisons import CHANGE_READING, ab_splits
+from evalake_warehouse.charts.frozen import with_known
 from evalake_warehouse.charts.gallery import CHARTS, Options
 from evalake_warehouse.charts.labels import chance_text, title
 from evalake_warehouse.charts.latency import FRONT_READING, LATENCY_READING
@@ -67,8 +68,10 @@ def gather_summary(selections: Sequence[Selection], *, name: str | None = None) 
 
 def _panel(number: int, selection: Selection, figures: bool) -> Panel:
     name = f"p{number}"
+    frozen = with_known(selection)
+    against_frozen = [quality.against_frozen(place, one) for place, one in enumerate(frozen)]
     sections = [
-        quality.verdict(selection),
+        quality.verdict(selection, frozen),
         quality.completeness(selection),
         Section(
             "leaderboard",
@@ -76,6 +79,7 @@ def _panel(number: int, selection: Selection, figures: bool) -> Panel:
             tables=[leaderboard_table(selection), interval_table(selection)],
         ),
         quality.paired(selection),
+        *against_frozen,
         quality.breakouts(selection),
         resources.latency(selection),
         resources.cost(selection),
@@ -83,7 +87,12 @@ def _panel(number: int, selection: Selection, figures: bool) -> Panel:
         provenance.drops_and_caveats(selection),
     ]
     if figures:
-        sections = [_with_figures(name, section, selection) for section in sections]
+        pairs = zip(against_frozen, frozen, strict=True)
+        of_section = {section.name: one for section, one in pairs}
+        sections = [
+            _with_figures(name, section, of_section.get(section.name, selection))
+            for section in sections
+        ]
     return Panel(name, title(selection.runs), selection, sections)
 
 
@@ -163,6 +172,8 @@ def _drawings(section: Section, selection: Selection) -> list[Drawing]:
             Drawing("gold_ranks", "Rank of the first relevant hit", after=True),
             Drawing("arm_over_time", f"{metric} over time", note=TIME_READING, after=True),
         ]
+    if section.name.startswith(quality.FROZEN):
+        return [Drawing("forest", f"Difference in {metric}", note=FOREST_READING)]
     if section.name == "paired":
         return [
             Drawing("forest", f"Difference in {metric}", note=FOREST_READING),

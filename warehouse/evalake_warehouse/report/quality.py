@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from evalake_warehouse.charts.labels import DASH, difference, interval, p_value
@@ -20,6 +21,7 @@ from evalake_warehouse.report.facts import (
 from evalake_warehouse.report.leaderboard import METRICS
 from evalake_warehouse.report.tables import Column, Section, Table, arm_column, count, number, text
 
+FROZEN = "frozen-"  # begins the name of a section on a frozen baseline
 # Shown at once; any other dimension opens on demand.
 _OPEN_DIMENSIONS = ("kind", "qa_type", "repo", "library")
 _SUSPECT = {
@@ -44,12 +46,14 @@ def comparisons(selection: Selection, metric: str | None = None) -> list[dict[st
     return sorted(found, key=lambda row: -(row["mean_diff"] or 0))
 
 
-def verdict(selection: Selection) -> Section:
-    """What may be concluded, in sentences."""
+def verdict(selection: Selection, frozen: Sequence[Selection] = ()) -> Section:
+    """What may be concluded, in sentences: of the baseline first, then of every frozen one."""
     metric = selection.primary_metric
     found = comparisons(selection)
     lines: list[str] = []
-    if selection.baseline is None:
+    if selection.baseline is None and frozen:
+        lines.append("No run has the role of a baseline; frozen ones there are.")
+    elif selection.baseline is None:
         lines.append("No run has the role of a baseline, so nothing is concluded.")
     elif not found:
         name = selection.name(selection.baseline)
@@ -57,6 +61,10 @@ def verdict(selection: Selection) -> Section:
     tones = ["insufficient"] * len(lines)
     lines += [_sentence(row, selection, metric) for row in found]
     tones += [row["verdict"] or "insufficient" for row in found]
+    for other in frozen:
+        rows = comparisons(other)
+        lines += [_sentence(row, other, metric) for row in rows]
+        tones += [row["verdict"] or "insufficient" for row in rows]
     cautions = warnings(selection)
     return Section(
         "verdict", "Verdict", text=[*lines, *cautions], tones=[*tones, *["warning"] * len(cautions)]
@@ -158,6 +166,22 @@ def paired(selection: Selection) -> Section:
     elif not tables:
         text_lines = ["There is nothing to compare: no baseline, or no candidate beside it."]
     return Section("paired", "Paired comparisons", text=text_lines, tables=tables)
+
+
+def against_frozen(place: int, selection: Selection) -> Section:
+    """Every arm against a frozen baseline, which is this selection's."""
+    section = paired(selection)
+    name = selection.name(selection.baseline) if selection.baseline else DASH
+    line = (
+        "Frozen scores are compared as they stand in their file; their p values are adjusted "
+        "apart from those of the family's own baseline."
+    )
+    return replace(
+        section,
+        name=f"{FROZEN}{place}",
+        title=f"Against {name}",
+        text=[*section.text, line] if section.tables else section.text,
+    )
 
 
 def paired_table(selection: Selection, metric: str) -> Table | None:

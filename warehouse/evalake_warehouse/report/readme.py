@@ -72,7 +72,8 @@ def take_snapshot(selection: Selection, project_dir: Path) -> dict[str, Any]:
     tables["fct_run_metrics"] = [r for r in tables["fct_run_metrics"] if r["metric"] in metrics]
     tables["fct_paired_tests"] = selection.marts.rows(
         f"select {_PAIRED} from fct_paired_tests "
-        "where list_contains(?, candidate_run_id) and metric = ? and family = ? order by all",
+        "where list_contains(?, candidate_run_id) and metric = ? and family = ? "
+        "and baseline_kind = 'run' order by all",
         run_ids,
         selection.primary_metric,
         FAMILY,

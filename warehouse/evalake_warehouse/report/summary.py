@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from evalake_warehouse.charts.frozen import with_known
 from evalake_warehouse.charts.labels import DASH, chance_text, duration, title
 from evalake_warehouse.charts.selection import Selection
 from evalake_warehouse.report.facts import (
@@ -30,7 +31,8 @@ from evalake_warehouse.report.tables import Column, Section, Table, arm_column, 
 
 def summary(selection: Selection) -> Section:
     """Scores, comparisons with the baseline, times, and what was left out, of one panel."""
-    tables = [_scores(selection), _against_baseline(selection), _times(selection)]
+    against = [_against_baseline(one) for one in (selection, *with_known(selection))]
+    tables = [_scores(selection), *against, _times(selection)]
     return Section(
         "summary",
         title(selection.runs),
