@@ -11,6 +11,26 @@ from evalake_runners.adapters.setup import Strict
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+@-]{0,79}$")]
 Split = Literal["dev", "test", "small_dev", "small_test", "all"]
 
+Depth = Annotated[int | None, Field(ge=1, le=10_000, description="Hits asked for.")]
+BlobBytes = Annotated[
+    int | None,
+    Field(
+        ge=1,
+        le=10_000_000,
+        description="Join the texts of the hits, best first, into one of at most so many bytes; "
+        "the arm's output is that text, its depth 1.",
+    ),
+]
+BlobHits = Annotated[
+    int | None,
+    Field(
+        ge=1,
+        le=10_000,
+        description="With blob_bytes: hits asked for.  [default: the system file's depth, else the "
+        "sweep's]",
+    ),
+]
+
 # Splits with tasks of the test tail: each use is a look, and needs a reason.
 TEST_SPLITS: frozenset[str] = frozenset({"test", "small_test", "all"})
 
@@ -42,21 +62,9 @@ class SystemFile(Strict):
     query_variant: str = Field(
         default="default", description="Which wording of the question is asked."
     )
-    depth: int | None = Field(default=None, ge=1, le=10_000, description="Hits asked for.")
-    blob_bytes: int | None = Field(
-        default=None,
-        ge=1,
-        le=10_000_000,
-        description="Join the texts of the hits, best first, into one of at most so many bytes; "
-        "the arm's output is that text, its depth 1.",
-    )
-    blob_hits: int | None = Field(
-        default=None,
-        ge=1,
-        le=10_000,
-        description="With blob_bytes: hits asked for.  [default: the system file's depth, else the "
-        "sweep's]",
-    )
+    depth: Depth = None
+    blob_bytes: BlobBytes = None
+    blob_hits: BlobHits = None
 
 
 class ArmEntry(Strict):
@@ -71,21 +79,9 @@ class ArmEntry(Strict):
     query_variant: str | None = Field(
         default=None, description="Which wording of the question is asked."
     )
-    depth: int | None = Field(default=None, ge=1, le=10_000, description="Hits asked for.")
-    blob_bytes: int | None = Field(
-        default=None,
-        ge=1,
-        le=10_000_000,
-        description="Join the texts of the hits, best first, into one of at most so many bytes; "
-        "the arm's output is that text, its depth 1.",
-    )
-    blob_hits: int | None = Field(
-        default=None,
-        ge=1,
-        le=10_000,
-        description="With blob_bytes: hits asked for.  [default: the system file's depth, else the "
-        "sweep's]",
-    )
+    depth: Depth = None
+    blob_bytes: BlobBytes = None
+    blob_hits: BlobHits = None
     corpus_dir: str | None = Field(
         default=None, description="A folder to search instead of the dataset's corpora."
     )

@@ -6,8 +6,10 @@ import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
+
+from evalake_warehouse.jsonable import jsonable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,7 +32,7 @@ def print_error(error: EvalakeError) -> None:
 
 def print_json(value: object) -> None:
     """Machine output: UTF-8 JSON with NaN as null and times as ISO 8601."""
-    print(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+    print(json.dumps(jsonable(value), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def print_rows(rows: Sequence[Mapping[str, Any]], *, title: str | None = None) -> None:
@@ -80,17 +82,3 @@ def _console() -> Console:
     from rich.console import Console
 
     return Console(width=None if sys.stdout.isatty() else 10_000, highlight=False, soft_wrap=False)
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, datetime | date):
-        return value.isoformat()
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(item) for item in value]
-    if value is None or isinstance(value, str | int | float | bool):
-        return value
-    return str(value)

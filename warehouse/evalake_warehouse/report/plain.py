@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 import re
-from collections.abc import Mapping
-from datetime import date, datetime
-from typing import Any
 
+from evalake_warehouse.jsonable import jsonable
 from evalake_warehouse.report.content import Report
 from evalake_warehouse.report.tables import Table
 
@@ -82,18 +79,4 @@ def to_json(report: Report) -> str:
             for panel in report.panels
         ],
     }
-    return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, datetime | date):
-        return value.isoformat()
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if value is None or isinstance(value, str | int | float | bool):
-        return value
-    return str(value)
+    return json.dumps(jsonable(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
