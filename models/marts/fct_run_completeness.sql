@@ -27,6 +27,18 @@ scores as (
     group by run_id
 ),
 
+silent as (
+    select
+        run_id,
+        string_agg(branch, ', ' order by branch) as branches
+    from {{ ref('fct_run_branches') }}
+    where
+        run_id in (select run_id from {{ source('build', 'changed_runs') }})
+        and declared
+        and n_hits = 0
+    group by run_id
+),
+
 counted as (
     select
         run_id,
@@ -51,13 +63,15 @@ joined as (
         datasets.rows_dropped as n_dropped,
         scores.best_score,
         coalesce(scores.n_scores, 0) as n_scores,
-        coalesce(scores.n_incomparable, 0) as n_incomparable
+        coalesce(scores.n_incomparable, 0) as n_incomparable,
+        silent.branches as silent_branches
     from runs
     left join counted on runs.run_id = counted.run_id
     left join datasets
         on runs.dataset = datasets.dataset
         and runs.edition = datasets.edition
     left join scores on runs.run_id = scores.run_id
+    left join silent on runs.run_id = silent.run_id
 ),
 
 -- The `empty` and `random` controls are meant to find nothing.
@@ -87,5 +101,7 @@ select
     n_not_attempted,
     n_dropped,
     suspect_reason is not null as suspect,
-    suspect_reason
+    suspect_reason,
+    -- Nothing is scored, nothing is claimed.
+    if(n_scores > 0, silent_branches, null) as silent_branches
 from judged

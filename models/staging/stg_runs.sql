@@ -57,6 +57,7 @@ select
     started.config_files_json,
     started.packages_json,
     started.host_json,
+    started.branches_json,
     started.evalake_version
 from started
 left join finished on started.run_id = finished.run_id

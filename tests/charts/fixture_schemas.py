@@ -80,6 +80,7 @@ SCHEMAS: dict[str, dict[str, pa.DataType]] = {
         **_columns(_S, "run_id"),
         **_columns(_I, "n_tasks n_ok n_empty n_error n_timeout n_not_attempted n_dropped"),
         **_columns(_B, "suspect"),
+        **_columns(_S, "silent_branches"),
     },
     "fct_paired_tests": {
         **_columns(

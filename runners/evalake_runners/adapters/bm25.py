@@ -48,6 +48,7 @@ class Bm25System(LocalSystem):
 
     name = "bm25"
     adapter_version = "1"
+    branches = ("bm25",)
 
     def __init__(self, config: CONFIG) -> None:
         super().__init__(config)

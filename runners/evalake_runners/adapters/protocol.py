@@ -52,7 +52,7 @@ class RawHit:
     title: str | None = None
     text: str | None = None
     reason: str | None = None
-    branch: str | None = None  # bm25, dense, graph, ...
+    branch: str | None = None  # bm25, dense, graph, ...; bm25+dense where both found it
 
 
 @dataclass(slots=True)
@@ -111,6 +111,10 @@ class System(Protocol):
 
     One whose hits carry no text has `gives_text = False` as well: an arm that joins texts into one
     is refused then, before anything runs.
+
+    One that claims to find hits in several ways may name them in `branches`, as its hits do in
+    `RawHit.branch`; a hit found by two has both names, joined by `+`. A run without a single hit
+    from a branch named here is told with a caution. Without `branches`, nothing is claimed.
     """
 
     name: str

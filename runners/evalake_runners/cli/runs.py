@@ -63,7 +63,8 @@ def list_(
 
 @runs_app.command(epilog="Example: evalake runs show latest --json")
 def show(run: RunArgument, as_json: JsonFlag = False) -> None:
-    """Show one run: its arm, completeness, metrics and latency."""
+    """Show one run: its arm, completeness, metrics, latency and branches."""
+    from evalake_warehouse.cautions import silence
     from evalake_warehouse.query import open_warehouse, rows
     from evalake_warehouse.runs import resolve_run
 
@@ -76,6 +77,7 @@ def show(run: RunArgument, as_json: JsonFlag = False) -> None:
                 ("completeness", "fct_run_completeness"),
                 ("metrics", "fct_run_metrics"),
                 ("latency", "fct_run_latency"),
+                ("branches", "fct_run_branches"),
             )
         }
     if as_json:
@@ -102,6 +104,14 @@ def show(run: RunArgument, as_json: JsonFlag = False) -> None:
         [{name: row[name] for name in row if name != "run_id"} for row in record["latency"]],
         title="\nlatency",
     )
+    if record["branches"]:
+        print_rows(
+            [{name: row[name] for name in row if name != "run_id"} for row in record["branches"]],
+            title="\nbranches",
+        )
+    for row in record["completeness"]:
+        if told := silence(row):
+            say(f"warning: {told}")
 
 
 @runs_app.command(epilog="Example: evalake runs diff bm25 latest")

@@ -55,6 +55,7 @@ class Arm:
     config_files: Mapping[str, str]  # name in the configuration -> sha256
     arm_hash: str
     ingestion_hash: str
+    branches: tuple[str, ...] = ()  # that the system claims; follows from what is hashed
     corpus_id: str | None = None  # of `corpus_dir`
 
     @property
@@ -101,7 +102,7 @@ def bind(
 
     Raises:
         UsageError: the configuration names a file that does not exist, or asks for one text of
-            hits that have none.
+            hits that have none; or the system names its branches by no list.
     """
     setup = Setup(dataset, edition, spec.n_asked, seed, project, spec.base_dirs)
     system = make_system(spec, setup)
@@ -144,6 +145,7 @@ def bind(
         config_files=files,
         arm_hash=content_hash(identity),
         ingestion_hash=content_hash(ingestion),
+        branches=_branches(system) if spec.blob is None else (),  # a text may be of several
         corpus_id=corpus_id,
     )
 
@@ -153,6 +155,14 @@ def role_of(label: str, adapter: str, baseline: str | None) -> str:
     if label == baseline:
         return "baseline"
     return "control" if adapter in CONTROLS else "candidate"
+
+
+def _branches(system: System) -> tuple[str, ...]:
+    named = getattr(system, "branches", ())
+    if isinstance(named, str) or not all(isinstance(name, str) for name in named):
+        what = f"`branches` of system `{system.name}` must be a list of names, not {named!r}"
+        raise UsageError(what)
+    return tuple(sorted(set(named)))
 
 
 def _sha256(path: Path) -> str:

@@ -65,6 +65,7 @@ def started_row(cell: Cell, run_id: str, request: Request, facts: RunFacts) -> d
         "family": cell.family,
         "role": arm.spec.role,
         "primary_metric": cell.primary_metric,
+        "branches_json": canonical_json(list(arm.branches)) if arm.branches else None,
     }
 
 

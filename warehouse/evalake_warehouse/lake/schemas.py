@@ -135,7 +135,7 @@ _DECLARED = (
         ),
     ),
     LakeTable(
-        "runs", "run event", 1, per_run=True,
+        "runs", "run event", 2, per_run=True,
         schema=_columns(
             {
                 "dataset": _STR, "edition": _STR, "split": _STR, "run_id": _STR, "event": _STR,
@@ -149,6 +149,7 @@ _DECLARED = (
                 "status": _STR, "device": _STR, "git_sha": _STR, "git_dirty": _BOOL,
                 "command": _STR, "sweep_id": _STR, "family": _STR, "role": _STR,
                 "primary_metric": _STR, "network_blocked": _BOOL, "provenance": _STR,
+                "branches_json": _STR,
             },
         ),
     ),

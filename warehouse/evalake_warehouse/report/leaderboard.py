@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from evalake_warehouse.cautions import silent_branches
 from evalake_warehouse.charts.labels import DASH, duration, interval
 from evalake_warehouse.charts.marts import ids
 from evalake_warehouse.charts.selection import Selection
@@ -29,8 +30,8 @@ def leaderboard(selection: Selection) -> list[dict[str, Any]]:
 
     Keys: rank, arm, run_id, arm_hash, system, role, n_scored, n_tasks, primary_metric, mean,
     ci_low, ci_high, wilson_low, wilson_high, chance, each of `METRICS`, p50_s, n_failed,
-    not_scored (tasks by reason), partial. A run with part of the tasks only stands at the end,
-    marked `partial`, without a rank.
+    not_scored (tasks by reason), partial, silent_branches. A run with part of the tasks only
+    stands at the end, marked `partial`, without a rank.
     """
     left_out = {item.run.run_id: item.reason for item in selection.left_out}
     runs = everyone(selection)
@@ -59,6 +60,7 @@ def leaderboard(selection: Selection) -> list[dict[str, Any]]:
                 "n_failed": n_failed(completeness.get(run.run_id)),
                 "not_scored": reasons[run.run_id],
                 "partial": left_out.get(run.run_id),
+                "silent_branches": silent_branches(completeness.get(run.run_id, {})),
             }
         )
     found.sort(
@@ -87,6 +89,7 @@ def leaderboard_table(selection: Selection) -> Table:
         *[number(metric) for metric in METRICS if metric != primary],
         Column("search p50", lambda row: duration(row["p50_s"]), align="right"),
         NOT_SCORED,
+        *caution_column(rows),
     ]
     return Table("leaderboard", columns, rows)
 
@@ -149,6 +152,16 @@ def _why_not(row: Mapping[str, Any]) -> str:
 
 
 NOT_SCORED = Column("not scored", _why_not)
+
+
+def caution_column(rows: Sequence[Mapping[str, Any]]) -> list[Column]:
+    """A column on branches that found nothing, where there is any such arm."""
+    return [Column("caution", _caution)] if any(row["silent_branches"] for row in rows) else []
+
+
+def _caution(row: Mapping[str, Any]) -> str:
+    silent = row["silent_branches"]
+    return f"no hit from {', '.join(silent)}" if silent else DASH
 
 
 def count_of_tasks(row: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from evalake_warehouse.cautions import silence
 from evalake_warehouse.charts.labels import DASH, difference, interval, p_value
 from evalake_warehouse.charts.marts import ids
 from evalake_warehouse.charts.pairing import paired_rows
@@ -72,7 +73,7 @@ def verdict(selection: Selection, frozen: Sequence[Selection] = ()) -> Section:
 
 
 def warnings(selection: Selection) -> list[str]:
-    """What a reader must know before trusting any figure; one line per run at most."""
+    """What a reader must know before trusting any figure; at most two lines per run."""
     left_out = {item.run.run_id: item.reason for item in selection.left_out}
     lines = []
     reasons = not_scored(selection)
@@ -95,6 +96,8 @@ def warnings(selection: Selection) -> list[str]:
                 f"{arm} has no score on {n_missing} of {row['n_tasks']} tasks "
                 f"({reasons_text(missing)}); {rest}."
             )
+        if not row["suspect"] and (told := silence(row)):
+            lines.append(f"{arm}: {told}.")
     return lines
 
 

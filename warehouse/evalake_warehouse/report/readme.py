@@ -49,7 +49,7 @@ _TABLES: Mapping[str, str] = {
     "fct_run_metrics": "run_id, metric, n_tasks, n_scored, mean, ci_low, ci_high, wilson_low, "
     "wilson_high, chance",
     "fct_run_latency": "run_id, phase, temperature, n, p50_s, p95_s, p99_s",
-    "fct_run_completeness": "run_id, n_tasks, n_error, n_timeout, n_not_attempted",
+    "fct_run_completeness": "run_id, n_tasks, n_error, n_timeout, n_not_attempted, silent_branches",
 }
 _PAIRED = "family, baseline_run_id, candidate_run_id, metric, n_pairs, mean_diff, diff_low, " \
     "diff_high, p_holm, verdict"  # fmt: skip

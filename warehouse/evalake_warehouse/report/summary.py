@@ -20,6 +20,7 @@ from evalake_warehouse.report.facts import (
 from evalake_warehouse.report.leaderboard import (
     METRICS,
     NOT_SCORED,
+    caution_column,
     count_of_tasks,
     leaderboard,
     scored,
@@ -78,6 +79,7 @@ def _scores(selection: Selection) -> Table:
         Column("n", count_of_tasks, align="right"),
         *map(_score_column, shown),
         NOT_SCORED,
+        *caution_column(rows),
     ]
     return Table("scores", columns, rows, caption="Scores, with 95 % intervals")
 

@@ -64,7 +64,7 @@ class Pipeline:
         if max_tree_tokens is not None:
             for step in _walk(document["steps"]):
                 if step["type"] == _TREE_STEP:
-                    step["params"] = {**_params(step), "max_tree_tokens": max_tree_tokens}
+                    step["params"] = {**params_of(step), "max_tree_tokens": max_tree_tokens}
         return document
 
 
@@ -115,14 +115,15 @@ def _is_step(step: object) -> bool:
     return isinstance(step, dict) and "type" in step
 
 
-def _params(step: Mapping[str, Any]) -> Mapping[str, Any]:
+def params_of(step: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The parameters of a step; none where it has none."""
     params = step.get("params")
     return params if isinstance(params, dict) else {}
 
 
-def _inner(step: Mapping[str, Any]) -> Iterator[Sequence[dict[str, Any]]]:
+def inner_steps(step: Mapping[str, Any]) -> Iterator[Sequence[dict[str, Any]]]:
     """The step lists inside a parallel, conditional or nested step."""
-    params = _params(step)
+    params = params_of(step)
     for branch in params.get("branches") or ():
         yield branch.get("steps") or ()
     if params.get("stages"):
@@ -136,19 +137,19 @@ def _inner(step: Mapping[str, Any]) -> Iterator[Sequence[dict[str, Any]]]:
 def _walk(steps: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for step in steps:
         yield step
-        for inner in _inner(step):
+        for inner in inner_steps(step):
             yield from _walk(inner)
 
 
 def _deepest(steps: Sequence[dict[str, Any]], cap: int | None) -> int | None:
     for step in steps:
-        branches = [_deepest(inner, cap) for inner in _inner(step)]
+        branches = [_deepest(inner, cap) for inner in inner_steps(step)]
         if branches:
             # Fused branches may agree on every item, so only the longest one is sure.
             cap = None if None in branches else max(b for b in branches if b is not None)
         if step["type"] in _CAPS:
             key, default = _CAPS[step["type"]]
-            here = int(_params(step).get(key, default))
+            here = int(params_of(step).get(key, default))
             is_source = step["type"].endswith("_fetcher")
             cap = here if cap is None or is_source else min(cap, here)
     return cap

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalake_runners.adapters.protocol import Answer, Query, RawHit, Spending
+from evalake_runners.adapters.pydocs_mcp.branches import EXPANDED, OF_STAMP, RANKED, SEEDS
 
 if TYPE_CHECKING:
     from pydocs_mcp.models import Chunk
@@ -17,15 +18,6 @@ if TYPE_CHECKING:
 
 # Pointers such as [[next:lookup:flask.Flask]] address tools, not readers: they are no content.
 _POINTER = re.compile(r"[ \t]*\[\[next:[^\]\n]*\]\]")
-# Which branch a fetcher stamps on its hits. Graph neighbours are fetched without a stamp.
-_BRANCHES = {
-    "bm25_chunk": "bm25",
-    "turboquant_dense": "dense",
-    "late_interaction": "late_interaction",
-    None: "graph",
-}
-_RANKED = ".ranked"
-_SEEDS, _EXPANDED = "graph.seeds", "graph.ranked"  # published before and after graph expansion
 
 
 @dataclass(slots=True)
@@ -107,7 +99,7 @@ class InProcessSearcher:
 
 def _branch(chunk: Chunk, branches: Mapping[Any, str], lifted: set[Any]) -> str:
     stamp = chunk.retriever_name
-    found_by = branches.get(chunk.id) or _BRANCHES.get(stamp, str(stamp))
+    found_by = branches.get(chunk.id) or OF_STAMP.get(stamp, str(stamp))
     return f"{found_by}+graph" if chunk.id in lifted and found_by != "graph" else found_by
 
 
@@ -139,19 +131,19 @@ def _branches_by_chunk(scratch: Mapping[str, Any]) -> dict[Any, str]:
     """
     found: dict[Any, list[str]] = {}
     for key in sorted(scratch):
-        if key.endswith(_RANKED) and key != _EXPANDED:
+        if key.endswith(RANKED) and key != EXPANDED:
             for chunk in scratch[key].items:
-                found.setdefault(chunk.id, []).append(key.removesuffix(_RANKED))
+                found.setdefault(chunk.id, []).append(key.removesuffix(RANKED))
     return {chunk_id: "+".join(names) for chunk_id, names in found.items()}
 
 
 def _lifted_by_graph(scratch: Mapping[str, Any]) -> set[Any]:
     """Ids of chunks that graph expansion found, or scored higher than they came in."""
-    if _EXPANDED not in scratch:
+    if EXPANDED not in scratch:
         return set()
-    seeds = {chunk.id: chunk.relevance for chunk in scratch[_SEEDS].items}
+    seeds = {chunk.id: chunk.relevance for chunk in scratch[SEEDS].items}
     return {
         chunk.id
-        for chunk in scratch[_EXPANDED].items
+        for chunk in scratch[EXPANDED].items
         if chunk.id not in seeds or chunk.relevance != seeds[chunk.id]
     }

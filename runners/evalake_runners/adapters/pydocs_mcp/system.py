@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from evalake_runners.adapters.ledger import Ledger
 from evalake_runners.adapters.protocol import CorpusView, IndexReport, Searcher
 from evalake_runners.adapters.pydocs_mcp import versions
+from evalake_runners.adapters.pydocs_mcp.branches import claimed_branches
 from evalake_runners.adapters.pydocs_mcp.config import (
     EmbeddingConfig,
     LateInteractionConfig,
@@ -100,6 +101,8 @@ class PydocsSystem:
         self.depth = depth
         self.is_served = config.transport == "mcp"
         self.gives_text = pipeline.is_composite or not self.is_served
+        # The server does not say who found a hit.
+        self.branches = () if self.is_served else claimed_branches(pipeline)
         self.ledger = ledger
         wanted = config.node_scores
         self.node_scores = "node_scores" in pipeline.needs if wanted is None else wanted
