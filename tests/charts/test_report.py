@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from tests.charts.conftest import build_project
 from tests.charts.fixture_arms import ARMS, Arm, demo_runs
@@ -17,6 +18,7 @@ from tests.charts.test_charts import HTML_LABEL
 
 from evalake_warehouse.charts import Selection, open_marts, panels
 from evalake_warehouse.errors import UsageError
+from evalake_warehouse.project import Project
 from evalake_warehouse.report import leaderboard, printable, render_report, write_report
 from evalake_warehouse.report.explorer import explorer_data
 from evalake_warehouse.report.packing import pack
@@ -254,6 +256,61 @@ def test_the_verdict_follows_the_paired_tests(demo: Selection, tmp_path: Path) -
             "insufficient": f"{label} against bm25 is insufficient (a difference is neither",
         }
         assert any(line.startswith(words[row["verdict"]]) for line in lines)
+
+
+def with_frozen(project: Project, *, family_baseline: bool = True) -> None:
+    """Add a frozen baseline, whose rows are those of the family's baseline with another mean."""
+    with duckdb.connect(str(project.warehouse)) as connection:
+        connection.execute(
+            "insert into dim_baselines by name select 'frozen:x' as baseline_run_id, run_id, "
+            "'kept.json' as file, arm_hash, arm_label, system, system_version, dataset, edition, "
+            "split, 9 as n_tasks, status, started_at from dim_runs where arm_label = 'bm25'"
+        )
+        connection.execute(
+            "insert into fct_paired_tests by name select * replace ('frozen:x' as baseline_run_id, "
+            "'frozen' as baseline_kind, 0.625 as mean_diff, 'better' as verdict) "
+            "from fct_paired_tests union all select * replace ('frozen:x' as baseline_run_id, "
+            "'frozen' as baseline_kind, baseline_run_id as candidate_run_id, 0.0 as mean_diff) "
+            "from fct_paired_tests"
+        )
+        if not family_baseline:
+            connection.execute("update dim_run_families set role = 'candidate'")
+            connection.execute("delete from fct_paired_tests where baseline_kind = 'run'")
+
+
+def test_comparisons_with_a_frozen_baseline_are_told_apart_from_the_family_s(
+    tmp_path: Path,
+) -> None:
+    project = build_project(tmp_path, demo_runs(ARMS[:2], n_tasks=9))
+    with open_marts(project) as marts:
+        [before] = json.loads(render_report(panels(marts), "json"))["panels"]
+    with_frozen(project)
+    with open_marts(project) as marts:
+        [panel] = json.loads(render_report(panels(marts), "json"))["panels"]
+        short = render_report(panels(marts), "md")
+        page = write_report(panels(marts), tmp_path / "r.html").read_text()
+    declared = next(s for s in before["sections"] if s["name"] == "paired")
+    sections = {section["name"]: section for section in panel["sections"]}
+    assert sections["paired"] == declared
+    [row] = sections["frozen-0"]["tables"]["paired recall@5"]  # not bm25, which was frozen
+    assert (row["label"], row["mean_diff"]) == ("ripgrep", 0.625)
+    own, frozen = [line for line in sections["verdict"]["text"] if line.startswith("ripgrep")]
+    assert "bm25 (frozen" not in own
+    assert frozen.startswith("ripgrep is better than bm25 (frozen in kept.json): +0.625")
+    assert "candidate minus bm25 (frozen in kept.json), on tasks" in short
+    assert "<h2>Against bm25 (frozen in kept.json)</h2>" in page
+    assert page.count('aria-label="Difference in recall@5"') == 4  # two layouts of each
+
+
+def test_a_frozen_baseline_serves_where_the_family_has_none(tmp_path: Path) -> None:
+    project = build_project(tmp_path, demo_runs(ARMS[:2], n_tasks=9))
+    with_frozen(project, family_baseline=False)
+    with open_marts(project) as marts:
+        [selection] = panels(marts)
+        text = render_report([selection], "md", full=True)
+        assert selection.baseline is None
+    assert "No run has the role of a baseline; frozen ones there are." in text
+    assert "ripgrep is better than bm25 (frozen in kept.json): +0.625" in text
 
 
 def test_without_a_baseline_nothing_is_concluded(tmp_path: Path) -> None:

@@ -381,3 +381,15 @@ def test_the_hash_is_that_of_the_file_and_known_before_it_is_written(
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
     assert baseline.sha256 == digest == load_baseline(file).sha256
     assert baseline.run.run_id == f"frozen:{lake.runs['base']}@{digest[:12]}"
+
+
+def test_baselines_lie_beside_the_code_and_in_the_home_where_a_package_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("EVALAKE_BASELINES")
+    checkout = Project(home=tmp_path / "home", data_dir=tmp_path / "code")
+    installed = Project(home=tmp_path / "home", data_dir=tmp_path / "site" / "_shipped")
+    assert checkout.baselines == tmp_path / "code" / "baselines"
+    assert installed.baselines == tmp_path / "home" / "baselines"
+    monkeypatch.setenv("EVALAKE_BASELINES", str(tmp_path / "mine"))
+    assert checkout.baselines == installed.baselines == tmp_path / "mine"

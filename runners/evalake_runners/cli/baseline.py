@@ -26,13 +26,17 @@ def freeze(
     run: Annotated[str, typer.Argument(help="A run: id, prefix, label or latest.")],
     output: Annotated[
         Path | None,
-        typer.Option(help="File to write.  [default: <project>/baselines/<dataset>-<split>.json]"),
+        typer.Option(help="File to write.  [default: baselines/<dataset>-<split>.json]"),
     ] = None,
     dataset: Annotated[str | None, typer.Option(help="Look for runs on this dataset only.")] = None,
     split: Annotated[str | None, typer.Option(help="Look for runs on this split only.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Write a run's scores per task to a file, for `compare`, `gate` and charts."""
+    """Write a run's scores per task to a file, for `compare`, `gate`, charts and builds.
+
+    `evalake build` compares every run on the same dataset, edition and split with each file in the
+    project's `baselines/`, or in the folder that EVALAKE_BASELINES names.
+    """
     from evalake_warehouse.baseline import freeze as freeze_run
     from evalake_warehouse.baseline import save
     from evalake_warehouse.query import open_warehouse
@@ -48,6 +52,8 @@ def freeze(
         print_json({"file": str(target), "run_id": found.run_id, "n_tasks": len(frozen.tasks)})
     else:
         say(f"{target}: {found}, {len(frozen.tasks)} tasks, {len(frozen.metrics)} metrics")
+        if target.resolve().parent == project.baselines.resolve():
+            say(f"next: evalake build compares every run on {found.dataset}/{found.split} with it")
 
 
 @baseline_app.command(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @app.command(
     epilog="Example: evalake build --var text_threshold=80 --scenario t80  |  "
-    "Exits 0 when done or nothing to do, 2 if busy or misused, 3 if lake files were skipped."
+    "Exits 0 when done or nothing to do, 2 if busy or misused, 3 if files were skipped."
 )
 def build(
     var: Annotated[
@@ -34,7 +34,8 @@ def build(
 ) -> int:
     """Judge what changed in the lake and swap in the new warehouse.
 
-    Only runs whose evidence, gold, rules or variables changed are judged. Readers of the old
+    Only runs whose evidence, gold, rules or variables changed are judged, and runs are compared
+    with their family's baseline and with frozen ones in the baselines folder. Readers of the old
     warehouse are not disturbed, and a build that fails leaves it as it was.
     """
     from evalake_runners.cli.progress import step_display

@@ -54,7 +54,7 @@ def mirror(project: Project, row: dict[str, Any], label: str) -> None:
     `EVALAKE_LOOKS` names another file, for trying things out beside the ledger that is committed.
     """
     is_checkout = (project.data_dir / ".git").exists()
-    usual = (project.baselines if is_checkout else project.home) / _FILE
+    usual = (project.data_dir / "baselines" if is_checkout else project.home) / _FILE
     file = Path(os.environ.get("EVALAKE_LOOKS") or usual)
     file.parent.mkdir(parents=True, exist_ok=True)
     line = {**row, "looked_at": row["looked_at"].isoformat(), "arm_label": label}
