@@ -119,6 +119,7 @@ def _add_pair(tables: Tables, family: str, baseline: RunSpec, run: RunSpec, metr
             "family": family,
             "baseline_run_id": baseline.run_id,
             "candidate_run_id": run.run_id,
+            "baseline_kind": "run",
             "metric": metric,
             "n_pairs": len(pairs),
             "only_baseline": sum(a > b for a, b in pairs),
