@@ -133,7 +133,9 @@ def test_the_graph_adds_callers_and_callees_at_their_seeds_score_times_decay(
     make: Make, dense_shop: tuple[CorpusView, Path], tmp_path: Path, decay: float
 ) -> None:
     (tmp_path / "configs/narrow.yaml").write_text(NARROW.format(decay=decay))
-    searcher = make(pipeline="narrow.yaml", embedding=_NAMED, depth=1).open(*dense_shop)
+    system = make(pipeline="narrow.yaml", embedding=_NAMED, depth=1)
+    assert system.branches == ("dense", "graph")
+    searcher = system.open(*dense_shop)
     seed, *rest = searcher.search(ask("the value of a tax on a price")).hits
     searcher.close()
     # One dense hit was fetched: the docstring with all three words. In FILES `invoice` calls
@@ -144,6 +146,17 @@ def test_the_graph_adds_callers_and_callees_at_their_seeds_score_times_decay(
     ]
     assert seed.score is not None
     assert rest[0].score == pytest.approx(seed.score * decay)
+
+
+@pytest.mark.parametrize(
+    "name", ["dense", "rrf_k60", "rrf_k60_rescored", "weighted_lexical_50_dense_50"]
+)
+def test_every_branch_that_an_arm_declares_is_named_by_a_hit(
+    make: Make, dense_shop: tuple[CorpusView, Path], name: str
+) -> None:
+    system = make(pipeline=f"pipelines/{name}.yaml", embedding=_NAMED)
+    found = {part for hit in hits_of(system, dense_shop) for part in str(hit.branch).split("+")}
+    assert found == set(system.branches)
 
 
 @NEEDS_GRAPH

@@ -117,3 +117,14 @@ def test_a_lake_of_every_version_is_read_in_full(version: str) -> None:
         read = duckdb.sql(relation_sql(file.stem, [file]))
         assert read.columns == TABLES[file.stem].schema.names
         assert len(read.fetchall()) == pq.read_metadata(file).num_rows > 0
+
+
+def test_runs_of_the_first_version_declare_no_branches_and_stay_beside_later_ones() -> None:
+    files = sorted(VERSIONS.glob("*/runs.parquet"))
+    found = duckdb.sql(
+        f"select arm_label, branches_json from ({relation_sql('runs', files)}) "
+        "where event = 'started' and branches_json is not null"
+    )
+    assert found.fetchall() == [("two branches", '["bm25","dense"]')]
+    first = duckdb.sql(relation_sql("runs", [VERSIONS / "v1" / "runs.parquet"]))
+    assert {row["branches_json"] for row in first.to_arrow_table().to_pylist()} == {None}
