@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import pytest
 from lake_factory import write_dataset
 
 from evalake_runners.cli.output import print_rows
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.lake.reader import list_lake
-from evalake_warehouse.query import refuse_changes
+from evalake_warehouse.query import refuse_changes, rows
 
 
 @pytest.mark.parametrize(
@@ -37,6 +38,21 @@ def test_a_question_is_let_through(sql: str) -> None:
 def test_anything_else_is_refused(sql: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         refuse_changes(sql)
+
+
+@pytest.mark.parametrize(
+    ("table", "told", "hint"),
+    [
+        ("dim_runs", "built before there was `dim_runs`", "evalake build"),
+        ("dim_rnus", "dim_rnus does not exist", 'evalake sql "show all tables"'),
+    ],
+)
+def test_a_table_that_an_older_build_lacks_is_told_from_a_misspelt_one(
+    table: str, told: str, hint: str
+) -> None:
+    with duckdb.connect() as empty, pytest.raises(UsageError, match=told) as error:
+        rows(empty, f"select * from {table}")
+    assert error.value.hint == hint
 
 
 def test_a_table_shows_cells_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,8 +11,9 @@ import duckdb
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.lake.reader import LakeListing, list_lake, quoted, relation_sql, sql_literal
 from evalake_warehouse.lake.schemas import TABLES
-from evalake_warehouse.project import Project
+from evalake_warehouse.project import Project, find_project_dir
 
+_LIST_TABLES = 'evalake sql "show all tables"'
 _POINTER = b"evalake-pointer "
 _QUESTIONS = {duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN}
 _SCENARIO_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -103,8 +104,19 @@ def rows(
         result = connection.execute(sql, parameters)
         names = [column[0] for column in result.description or []]
         return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+    except duckdb.CatalogException as error:
+        raise _no_such_table(error) from error
     except duckdb.Error as error:
-        raise UsageError(str(error), hint='evalake sql "show all tables"') from error
+        raise UsageError(str(error), hint=_LIST_TABLES) from error
+
+
+def _no_such_table(error: duckdb.CatalogException) -> UsageError:
+    """What to do about a missing table: one that this version makes is an older build's lack."""
+    named = re.search(r"Table with name (\w+) does not exist", str(error))
+    if named is not None and any((find_project_dir() / "models").rglob(f"{named[1]}.*")):
+        what = f"the warehouse was built before there was `{named[1]}`"
+        return UsageError(what, hint="evalake build")
+    return UsageError(str(error), hint=_LIST_TABLES)
 
 
 def refuse_changes(sql: str) -> None:
@@ -116,9 +128,9 @@ def refuse_changes(sql: str) -> None:
     try:
         statements = duckdb.extract_statements(sql)
     except duckdb.Error as error:
-        raise UsageError(str(error), hint='evalake sql "show all tables"') from error
+        raise UsageError(str(error), hint=_LIST_TABLES) from error
     if not statements:
-        raise UsageError("no SQL given", hint='evalake sql "show all tables"')
+        raise UsageError("no SQL given", hint=_LIST_TABLES)
     for statement in statements:
         if statement.type not in _QUESTIONS:
             raise UsageError(
