@@ -23,6 +23,7 @@ class CompiledModels:
 
     sql: dict[str, str]
     depends_on: dict[str, tuple[str, ...]]
+    database: dict[str, str]  # that the model is made in: warehouse or work
     seeds: dict[str, Path]
 
     def needed_by(self, *names: str) -> list[str]:
@@ -61,6 +62,7 @@ def compile_models(project: Project) -> CompiledModels:
             )
             for node in models
         },
+        database={node["name"]: node["database"] for node in models},
         seeds={node["name"]: project.dbt_project / node["original_file_path"] for node in seeds},
     )
 
@@ -71,7 +73,8 @@ def lake_statements(
     """What a build lays out before dbt: the lake, the work list and the seeds."""
     statements = [
         "attach ':memory:' as warehouse",
-        "use warehouse",
+        "attach ':memory:' as work",
+        "use work",
         "set preserve_insertion_order = false",  # as in profiles.yml
         "create schema lake",
         "create schema build",
@@ -87,6 +90,7 @@ def lake_statements(
     statements.append(hit_counts_sql({run_id: counts[run_id] for run_id in run_ids}))
     statements.append("create table build.changed_families (family varchar)")
     statements += EMPTY_FROZEN
+    statements.append("use warehouse")
     for name, path in models.seeds.items():
         statements.append(f"create table {name} as select * from read_csv('{path}', header = true)")
     return statements
@@ -95,8 +99,8 @@ def lake_statements(
 def model_statements(models: CompiledModels, *names: str) -> list[str]:
     """The named models and what they need: staging as views, the rest as tables."""
     return [
-        f"create or replace {'view' if name.startswith('stg_') else 'table'} main.{name} as "
-        + models.sql[name]
+        f"create or replace {'view' if name.startswith('stg_') else 'table'} "
+        f"{models.database[name]}.main.{name} as {models.sql[name]}"
         for name in models.needed_by(*names)
     ]
 

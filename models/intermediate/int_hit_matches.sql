@@ -2,7 +2,7 @@
 -- Every match is here, also those that earn no credit. Raise RELEVANCE_RULES in
 -- evalake_warehouse/build/settings.py when a rule below changes its meaning.
 
-{{ config(materialized='incremental') }}
+{{ config(materialized='incremental', database='warehouse') }}
 
 -- Read once per rule, of which most touch nothing: cheaper than keeping millions of rows at hand.
 with hits as not materialized (

@@ -1,7 +1,7 @@
 -- Grain: one row per pair, slice and metric: what was measured of that pair alone, for every pair
 -- ever made. A pair is measured anew when one of its runs changed.
 
-{{ config(materialized='incremental') }}
+{{ config(materialized='incremental', database='warehouse') }}
 
 with pairs as (
     select distinct

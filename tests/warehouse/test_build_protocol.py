@@ -267,6 +267,26 @@ def test_the_swapped_file_is_whole_on_its_own(
     assert {kind for (kind,) in kinds} <= {"BIGINT", "DOUBLE", "VARCHAR", "BOOLEAN", "TIMESTAMP"}
 
 
+def test_what_a_build_alone_needs_is_gone_when_it_ends(project: Project, edition: str) -> None:
+    write_run(project, edition, {"t1": docs("a")})
+    build(project)
+    assert not list((project.home / "build").iterdir())
+    with open_warehouse(project) as connection:
+        found = rows(
+            connection,
+            "select table_name from duckdb_tables() where database_name = 'warehouse' "
+            "and table_name not like 'fct_%' and table_name not like 'dim_%'",
+        )
+    assert {row["table_name"] for row in found} == {
+        "int_build_state",
+        "int_hit_matches",
+        "int_pair_measures",
+        "library_aliases",
+        "meta_build",
+        "metric_definitions",
+    }
+
+
 def test_a_model_that_fails_leaves_the_warehouse_as_it_was(project: Project, edition: str) -> None:
     run = write_run(project, edition, {"t1": docs("a")})
     build(project)

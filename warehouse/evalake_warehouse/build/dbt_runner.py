@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evalake_warehouse.build.inputs import work_file
 from evalake_warehouse.errors import BuildError
 from evalake_warehouse.identity import canonical_json
 from evalake_warehouse.project import Project
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
 
     from dbt.contracts.graph.manifest import Manifest
 
-# Parsing costs more than building: a second build of one process starts from the first's result.
-# Vars are read at run time, so a manifest serves any values of them.
-_MANIFESTS: dict[Path, Manifest] = {}  # by dbt project
+# Parsing costs more than building, so commands of one process share its result. Vars are read at
+# run time, so a manifest serves any values of them.
+_MANIFESTS: dict[Path, Manifest | None] = {}  # by dbt project; None after its first command
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +73,12 @@ def _run_dbt(
         if on_node and event.info.name in {"LogModelResult", "LogSeedResult", "LogTestResult"}:
             on_node(event.data.node_info.node_name)
 
-    with _environment(EVALAKE_BUILD_FILE=str(database)):
-        runner = dbtRunner(manifest=_manifest(project), callbacks=[report])
+    files = {
+        "EVALAKE_BUILD_FILE": str(database),
+        "EVALAKE_WORK_FILE": str(work_file(database)),
+    }
+    with _environment(**files):
+        runner = dbtRunner(manifest=_manifest(project, variables), callbacks=[report])
         try:
             outcome = runner.invoke(
                 [*_global_flags(project), *arguments, *_location_flags(project)]
@@ -102,15 +107,20 @@ def share_parsed(source: Project, target: Project) -> None:
         temporary.replace(wanted)
 
 
-def _manifest(project: Project) -> Manifest | None:
-    """The parsed project; None where it does not parse, which the real command then reports."""
+def _manifest(project: Project, variables: dict[str, Any]) -> Manifest | None:
+    """The parsed project; None where the command is to parse it.
+
+    That is where it does not parse, which the command then reports, and the first command of a
+    process: most are the only one, and parsing apart takes longer. With variables, what dbt keeps
+    of a command's own parsing would serve no other values.
+    """
     from dbt.cli.main import dbtRunner
 
-    if project.dbt_project not in _MANIFESTS:
+    if project.dbt_project not in _MANIFESTS and not variables:
+        _MANIFESTS[project.dbt_project] = None
+    elif _MANIFESTS.get(project.dbt_project) is None:
         outcome = dbtRunner().invoke([*_global_flags(project), "parse", *_location_flags(project)])
-        if not outcome.success:
-            return None
-        _MANIFESTS[project.dbt_project] = outcome.result
+        _MANIFESTS[project.dbt_project] = outcome.result if outcome.success else None
     return _MANIFESTS[project.dbt_project]
 
 

@@ -39,10 +39,7 @@ class FrozenWork:
 
 
 def lay_baselines(connection: DuckDBPyConnection, changes: Changes) -> None:
-    """Lay in every frozen baseline, and the scores of those that something may be compared with.
-
-    What was measured of baselines that are no more is taken out.
-    """
+    """Lay out every frozen baseline, and the scores of those something may be compared with."""
     for statement in EMPTY_FROZEN:
         connection.execute(statement)
     if changes.baselines:
@@ -54,11 +51,15 @@ def lay_baselines(connection: DuckDBPyConnection, changes: Changes) -> None:
     for baseline in changes.baselines:
         if baseline.run.run_id in changes.new_baselines or baseline.place[:2] in judged:
             _insert(connection, "build.frozen_metrics", baseline.task_metrics())
-    if changes.had_baselines:
-        connection.execute(
-            "delete from int_pair_measures where starts_with(baseline_run_id, 'frozen:') "
-            "and baseline_run_id not in (select baseline_run_id from build.frozen_baselines)"
-        )
+
+
+def forget_baselines(connection: DuckDBPyConnection, changes: Changes) -> None:
+    """Take out what was measured of baselines that are no more."""
+    kept = ", ".join(sql_literal(baseline.run.run_id) for baseline in changes.baselines)
+    connection.execute(
+        "delete from int_pair_measures where starts_with(baseline_run_id, 'frozen:') "
+        f"and not list_contains(cast([{kept}] as varchar[]), baseline_run_id)"
+    )
 
 
 def frozen_work(database: Path, changes: Changes) -> FrozenWork:

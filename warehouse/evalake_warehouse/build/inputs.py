@@ -1,4 +1,5 @@
-"""What dbt finds in the build file: the lake, the list of changed runs, and the state tables."""
+"""What dbt finds in the build's files: the lake and work lists in one that is thrown away when the
+build ends, and in the other the warehouse, with what it was made from."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ import duckdb
 
 from evalake_warehouse.build.batches import Batch
 from evalake_warehouse.build.freshness import Changes, Member, RunState, WarehouseState
-from evalake_warehouse.build.frozen import lay_baselines, read_baselines
+from evalake_warehouse.build.frozen import forget_baselines, lay_baselines, read_baselines
 from evalake_warehouse.lake.reader import LakeListing, quoted, relation_sql, sql_literal
 from evalake_warehouse.lake.schemas import TABLES
 
@@ -55,53 +56,51 @@ def read_state(database: Path | None) -> WarehouseState:
     )
 
 
+def work_file(database: Path) -> Path:
+    """Where a build keeps what it alone needs; dbt knows it as the database `work`."""
+    return database.with_name("work.duckdb")
+
+
 def prepare(database: Path, listing: LakeListing, changes: Changes) -> None:
-    """Take out what is no longer true, and lay in what every batch reads of the lake."""
-    datasets = {state.dataset for state in changes.changed}
+    """Take out what is no longer true, and lay out what every batch reads of the lake."""
     with duckdb.connect(str(database)) as connection:
         for column in ("run_id", "baseline_run_id", "candidate_run_id") if changes.stale else ():
-            for made in _tables_with(connection, column) - {_STATE_TABLE}:
-                _delete(connection, made, column, changes.stale)
+            for table in _tables_with(connection, column) - {_STATE_TABLE}:
+                _delete(connection, table, column, changes.stale)
+        if changes.had_baselines:
+            forget_baselines(connection, changes)
+    datasets = {state.dataset for state in changes.changed}
+    with duckdb.connect(str(work_file(database))) as connection:
         connection.execute("create schema lake")
         connection.execute("create schema build")
-        for name, table in TABLES.items():
-            if not table.per_run and name not in _NOT_FOR_MODELS:
+        for name, lake_table in TABLES.items():
+            if not lake_table.per_run and name not in _NOT_FOR_MODELS:
                 wanted = datasets if name in _PER_DATASET else None
                 _lay(connection, name, listing.paths(name, datasets=wanted))
         lay_baselines(connection, changes)
 
 
 def lay_batch(database: Path, listing: LakeListing, batch: Batch) -> None:
-    """Lay in a batch's runs and work lists, and take out the tests that it makes anew."""
+    """Lay out a batch's runs and work lists, and take out the tests that it makes anew."""
     run_ids = set(batch.run_ids)
-    with duckdb.connect(str(database)) as connection:
-        for name, table in TABLES.items():
-            if table.per_run and name not in _NOT_FOR_MODELS:
+    with duckdb.connect(str(work_file(database))) as connection:
+        for name, lake_table in TABLES.items():
+            if lake_table.per_run and name not in _NOT_FOR_MODELS:
                 files = listing.by_table[name]
                 _lay(connection, name, [file.path for file in files if file.owner in run_ids])
         _create_keys(connection, "changed_runs", "run_id", batch.run_ids)
         connection.execute(hit_counts_sql(batch.hit_counts))
         _create_keys(connection, "changed_families", "family", batch.families)
         _create_keys(connection, "candidates", "run_id", batch.candidates)
-        if batch.families:
-            for made in _tables_with(connection, "family", "candidate_run_id"):
-                _delete(connection, made, "family", batch.families)
+    if batch.families:
+        with duckdb.connect(str(database)) as connection:
+            for table in _tables_with(connection, "family", "candidate_run_id"):
+                _delete(connection, table, "family", batch.families)
 
 
-def finish(
-    database: Path,
-    changes: Changes,
-    *,
-    working_tables: Iterable[str],
-    meta: Mapping[str, Any],
-) -> dict[str, int]:
-    """Remove what only this build needed, record the state, and count the marts' rows."""
+def finish(database: Path, changes: Changes, *, meta: Mapping[str, Any]) -> dict[str, int]:
+    """Record what the warehouse was made from, and count the marts' rows."""
     with duckdb.connect(str(database)) as connection:
-        _drop_views(connection)
-        for table in working_tables:
-            connection.execute(f"drop table {quoted(table)}")
-        connection.execute("drop schema lake cascade")
-        connection.execute("drop schema build cascade")
         _write_state(connection, changes)
         _write_meta(connection, changes, meta)
         connection.execute("checkpoint")
@@ -161,14 +160,6 @@ def _tables_with(connection: DuckDBPyConnection, *columns: str) -> set[str]:
         f"group by table_name having count(*) = {len(columns)}"
     )
     return {name for (name,) in found.fetchall()}
-
-
-def _drop_views(connection: DuckDBPyConnection) -> None:
-    views = connection.execute(
-        "select schema_name, view_name from duckdb_views() where not internal"
-    ).fetchall()
-    for schema, view in views:
-        connection.execute(f"drop view if exists {quoted(schema)}.{quoted(view)} cascade")
 
 
 def _write_state(connection: DuckDBPyConnection, changes: Changes) -> None:

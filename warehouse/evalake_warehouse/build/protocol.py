@@ -1,8 +1,8 @@
 """The build protocol: lock, copy, judge, check, swap. Readers never wait and never see half.
 
-Work happens in `EVALAKE_HOME/build/warehouse.duckdb`, whose name dbt can cache by. Only a
-complete file is moved to `warehouse-<build_id>.duckdb`, and only then does the stable name
-point to it. A build that dies leaves the old warehouse as it was.
+Work happens in `EVALAKE_HOME/build/warehouse.duckdb`, whose name dbt can cache by, beside a file
+for what the build alone needs. Only a complete file is moved to `warehouse-<build_id>.duckdb`, and
+only then does the stable name point to it. A build that dies leaves the old warehouse as it was.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from evalake_warehouse.baseline import list_baselines
 from evalake_warehouse.build.batches import plan_batches
 from evalake_warehouse.build.freshness import Changes, WarehouseState, find_changes
 from evalake_warehouse.build.frozen import frozen_work
-from evalake_warehouse.build.inputs import finish, lay_batch, prepare, read_state
+from evalake_warehouse.build.inputs import finish, lay_batch, prepare, read_state, work_file
 from evalake_warehouse.build.settings import RELEVANCE_RULES, BuildSettings
 from evalake_warehouse.errors import BuildBusyError, BuildError, Problem, UsageError
 from evalake_warehouse.identity import canonical_json, new_run_id
@@ -158,8 +158,9 @@ class _Build:
     def _working_copy(self, current: Path | None) -> Path:
         database = self.project.home / "build" / "warehouse.duckdb"
         database.parent.mkdir(parents=True, exist_ok=True)
-        for leftover in (database, _wal(database)):
+        for leftover in (database, work_file(database)):
             leftover.unlink(missing_ok=True)
+            _wal(leftover).unlink(missing_ok=True)
         if current is not None:
             shutil.copyfile(current, database)
         return database
@@ -174,35 +175,27 @@ class _Build:
         batches = plan_batches(
             listing, changes, members_before=members, frozen=frozen_work(database, changes)
         )
-        working: set[str] = set()
         for number, batch in enumerate(batches, start=1):
             prefix = f"batch {number}/{len(batches)}: " if len(batches) > 1 else ""
             self.step(f"{prefix}building models")
             lay_batch(database, listing, batch)
-            working |= self._run_models(
-                database, prefix, seeds=changes.is_fresh_start and number == 1
-            )
-        rows = finish(database, changes, working_tables=working, meta=self._meta(build_id, listing))
+            self._run_models(database, prefix, seeds=changes.is_fresh_start and number == 1)
+        rows = finish(database, changes, meta=self._meta(build_id, listing))
         if _wal(database).exists():
             raise BuildError("the build file still has a write-ahead log", where=str(database))
+        work_file(database).unlink()
         return rows
 
-    def _run_models(self, database: Path, prefix: str, *, seeds: bool) -> set[str]:
-        """Run dbt on a batch; the names of tables that mean nothing when all batches are done."""
+    def _run_models(self, database: Path, prefix: str, *, seeds: bool) -> None:
         from evalake_warehouse.build.dbt_runner import run_dbt
 
-        results = run_dbt(
+        run_dbt(
             self.project,
             database,
             ["build", "--exclude-resource-type", "unit_test", *self._selection(seeds=seeds)],
             variables=self.settings.changed(),
             on_node=lambda name: self.step(f"{prefix}built {name}"),
         )
-        return {
-            result.name
-            for result in results
-            if result.name.startswith("int_") and result.materialized == "table"
-        }
 
     def _selection(self, *, seeds: bool) -> list[str]:
         # Seeds are code: the file that was copied has them unless everything is new.
