@@ -236,7 +236,7 @@ def test_compare_lists_the_tasks_that_flipped(
     before = scores(connection, built["runs"]["baseline"], "success@5")
     after = scores(connection, built["runs"]["good"], "success@5")
     expected = {
-        task: "gained" if after[task] > value else "lost"
+        task: "won" if after[task] > value else "lost"
         for task, value in before.items()
         if after[task] != value
     }

@@ -216,7 +216,7 @@ def _flipped(connection: DuckDBPyConnection, metric: str) -> list[dict[str, Any]
     return rows(
         connection,
         "select v.task_id, v.metric, v.baseline_value, v.candidate_value, "
-        "case when v.difference > 0 then 'gained' else 'lost' end as direction, "
+        "case when v.difference > 0 then 'won' else 'lost' end as direction, "
         "tasks.repo, tasks.qa_type, tasks.query "
         "from compared_values as v inner join dim_tasks as tasks "
         "using (dataset, edition, task_id) "

@@ -84,7 +84,7 @@ def compare(
     say(f"\n{_summary(result)}")
     if result.flipped:
         lost = sum(row["direction"] == "lost" for row in result.flipped)
-        say(f"\n{result.primary_metric}: {lost} tasks lost, {len(result.flipped) - lost} gained")
+        say(f"\n{result.primary_metric}: {lost} tasks lost, {len(result.flipped) - lost} won")
         keys = ("task_id", "baseline_value", "candidate_value", "query")
         print_rows([{key: _short(row[key]) for key in keys} for row in result.flipped[:20]])
         if len(result.flipped) > 20:
