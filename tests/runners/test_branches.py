@@ -70,6 +70,8 @@ def test_a_reranker_that_never_ranked_is_told_wherever_its_score_is_shown(toy: P
     assert "warning" not in evalake(toy, "runs", "show", "heard").err
     board = evalake(toy, "leaderboard", "--family", "f")
     assert (board.code, board.out.count("no hit from llm_tree")) == (0, 1)
+    for command in ("compare", "gate"):
+        assert evalake(toy, command, "heard", "mute").err.count(f"warning: mute: {SILENT}") == 1
 
 
 def test_what_a_system_declares_changes_no_arm(toy: Project, monkeypatch: Any) -> None:

@@ -159,9 +159,23 @@ def _compare(
     project = current_project()
     with open_warehouse(project, scenario=scenario) as connection:
         against, run = _resolve_both(connection, baseline, candidate, dataset, split)
-        return compare_runs(
+        result = compare_runs(
             connection, against, run, macros=project.dbt_project / "macros", metric=metric
         )
+        _warn_of_silence(connection, result)
+    return result
+
+
+def _warn_of_silence(connection: DuckDBPyConnection, result: Comparison) -> None:
+    """A run without one of its branches is not what its label says; a frozen one may be gone."""
+    from evalake_warehouse.cautions import silence
+    from evalake_warehouse.query import rows
+
+    sql = "select * from fct_run_completeness where run_id = ?"
+    for run in (result.baseline, result.candidate):
+        for completeness in rows(connection, sql, [run.run_id]):
+            if told := silence(completeness):
+                say(f"warning: {run.arm_label}: {told}")
 
 
 def _resolve_both(
