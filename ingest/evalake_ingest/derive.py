@@ -141,14 +141,18 @@ def _with_aliases(qrels: tuple[Qrel, ...], facts: CorpusFacts) -> Iterator[Qrel]
 
 
 def _file_gold(items: list[GoldItem]) -> Iterator[GoldItem]:
-    """File-level gold of the files that finer gold lies in, where the task states none itself."""
-    if any(item.level == "file" for item in items):
-        return
+    """File-level gold of the files that finer gold lies in, where the task does not state it."""
     by_path: defaultdict[str, list[GoldItem]] = defaultdict(list)
+    stated: set[str] = set()
     for item in items:
         for path in dict.fromkeys(qrel.path for qrel in item.qrels if qrel.path):
-            by_path[path].append(item)
+            if item.level == "file":
+                stated.add(path)
+            else:
+                by_path[path].append(item)
     for path, owners in sorted(by_path.items()):
+        if path in stated:
+            continue
         best = min(owners, key=lambda item: (item.role not in RELEVANT_ROLES, -item.grade))
         yield replace(
             best,

@@ -128,6 +128,24 @@ def test_symbol_gold_brings_file_gold_and_other_names(project: Project) -> None:
     assert names == ["pkg.a.Box.load", "src.pkg.a.Box.load", "a.Box.load", "Box.load"]
 
 
+def test_symbol_gold_brings_its_file_beside_files_that_the_task_states(project: Project) -> None:
+    stated = GoldItem("README.md", "file", (Qrel("file", path="README.md"),))
+    (found,) = make_edition(project, loaded([task("a", LOAD, stated)])).tasks
+    brought = found.gold[-1]
+    assert [item.gold_id for item in found.gold] == [LOAD.gold_id, "README.md", "src/pkg/a.py"]
+    assert (brought.level, brought.grade, brought.role) == ("file", 1, "primary")
+    assert brought.qrels == (Qrel("file", path="src/pkg/a.py"),)
+
+
+def test_a_file_that_the_task_states_is_not_brought_again(project: Project) -> None:
+    stated = GoldItem(
+        "the box", "file", (Qrel("file", path="src/pkg/a.py"),), grade=0, role="admissible"
+    )
+    (found,) = make_edition(project, loaded([task("a", LOAD, stated)])).tasks
+    files = [(item.gold_id, item.role) for item in found.gold if item.level == "file"]
+    assert files == [("the box", "admissible")]
+
+
 def test_a_second_task_of_one_id_is_dropped_as_a_duplicate(project: Project) -> None:
     twice = [task("a", LOAD), replace(task("a", BOX), source_row="row 2")]
     edition = make_edition(project, loaded(twice))

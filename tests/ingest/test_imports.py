@@ -325,6 +325,24 @@ def test_a_symbol_that_is_not_in_the_corpus_is_a_drop(project: Project, tmp_path
     assert [row["task_id"] for row in read(project, "tasks")] == ["1"]
 
 
+@pytest.mark.parametrize("written", ["./src/a.py", "src//a.py", ".//src/./a.py", "src/a.py"])
+def test_a_gold_path_is_kept_as_the_corpus_spells_it(
+    project: Project, tmp_path: Path, written: str
+) -> None:
+    done = import_symbols(project, tmp_path, {"path": written})
+    assert done.dropped_by_reason == {}
+    assert [row["path"] for row in read(project, "qrels")] == ["src/a.py"]
+    assert [row["gold_id"] for row in read(project, "gold")] == ["src/a.py"]
+
+
+@pytest.mark.parametrize("written", ["src/b/../a.py", "../repo/src/a.py", "/src/a.py"])
+def test_a_gold_path_that_leads_up_or_is_absolute_is_in_no_corpus(
+    project: Project, tmp_path: Path, written: str
+) -> None:
+    done = import_symbols(project, tmp_path, {"path": "src/b.py"}, {"path": written})
+    assert done.dropped_by_reason == {"gold_not_in_corpus": 1}
+
+
 def test_two_answers_to_one_task_are_refused(tmp_path: Path) -> None:
     file = jsonl(tmp_path / "r.jsonl", {"task_id": "1"}, {"task_id": "1", "hits": [{"score": 1.0}]})
     with pytest.raises(DatasetError) as raised:

@@ -11,7 +11,14 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import ErrorDetails
 
 from evalake_ingest.imports.problems import refuse_all
@@ -43,6 +50,15 @@ class GoldLine(_Line):
     text: str | None = None
     truth_method: str = "imported"
     evidence: str | None = None
+
+    @field_validator("path")
+    @classmethod
+    def _in_plain_parts(cls, path: str | None) -> str | None:
+        """`./pkg//x.py` as `pkg/x.py`, as corpora spell it; `..` stays, and is in no corpus."""
+        if path is None:
+            return None
+        root = "/" if path.startswith("/") else ""
+        return root + "/".join(part for part in path.split("/") if part not in {"", "."}) or path
 
     @model_validator(mode="after")
     def _names_something(self) -> Self:
