@@ -162,3 +162,17 @@ def test_config_show_has_the_effective_configuration_and_the_hash(toy: Project) 
     assert len(row["arm_hash"]) == 64
     schema = json.loads(evalake(toy, "config", "schema", "bm25", "--json").out)
     assert schema["additionalProperties"] is False
+
+
+def test_a_reader_that_stops_is_no_regression(toy: Project) -> None:
+    code = "from evalake_runners.cli.main import main; main()"
+    command = [sys.executable, "-c", code, "datasets", "list"]
+    process = subprocess.Popen(
+        command, env=environment(toy), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    process.stdout.close()  # long before the command has anything to say
+    assert process.stderr is not None
+    with process.stderr as stream:
+        told = stream.read()
+    assert (process.wait(), told) == (141, "")

@@ -333,6 +333,42 @@ def test_a_frozen_baseline_stands_for_its_run(ask: Any, tmp_path: Path) -> None:
     assert [row["frozen"] for row in json.loads(out)["changed"]] == [0.123]
 
 
+def test_a_frozen_file_is_not_written_over_unasked(ask: Any, tmp_path: Path) -> None:
+    file = tmp_path / "frozen.json"
+    freeze = ("baseline", "freeze", "--output", str(file))
+    assert ask(*freeze, "@baseline")[0] == 0
+    assert ask(*freeze, "@baseline")[0] == 0  # the same content harms nobody
+    before = file.read_bytes()
+    code, _, err = ask(*freeze, "@good")
+    assert (code, file.read_bytes()) == (2, before)
+    assert "holds another baseline; `--replace` writes over it" in err
+    assert ask(*freeze, "@good", "--replace")[0] == 0
+    assert file.read_bytes() != before
+
+
+def test_scores_that_no_measure_gives_are_refused(ask: Any, tmp_path: Path) -> None:
+    file = tmp_path / "frozen.json"
+    ask("baseline", "freeze", "@baseline", "--output", str(file))
+    content = json.loads(file.read_text())
+    content["metrics"]["recall@5"]["values"][0] = 7.0
+    file.write_text(json.dumps(content))
+    code, _, err = ask("gate", str(file), "good")
+    assert code == 2
+    assert "`metrics.recall@5.values.0" in err
+    assert "less than or equal to 1" in err
+
+
+def test_one_task_too_many_is_not_told_metric_by_metric(ask: Any, tmp_path: Path) -> None:
+    file = tmp_path / "frozen.json"
+    ask("baseline", "freeze", "@baseline", "--output", str(file))
+    content = json.loads(file.read_text())
+    content["tasks"].append("one-more")
+    file.write_text(json.dumps(content))
+    err = ask("gate", str(file), "good")[2]
+    assert err.count("values for") == 10
+    assert f"and {len(content['metrics']) - 10} more metrics" in err
+
+
 def test_a_file_that_is_no_baseline_is_refused_with_every_problem(ask: Any, tmp_path: Path) -> None:
     file = tmp_path / "other.json"
     assert ask("gate", str(file), "good")[0] == 2

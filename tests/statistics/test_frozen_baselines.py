@@ -135,7 +135,7 @@ def write_made(file: Path) -> None:
 def freeze_to(project: Project, run_id: str, name: str) -> Path:
     file = project.baselines / name
     with open_warehouse(project) as connection:
-        save(freeze(connection, resolve_run(connection, run_id)), file)
+        save(freeze(connection, resolve_run(connection, run_id)), file, replace=True)
     return file
 
 

@@ -55,6 +55,12 @@ def test_a_table_that_an_older_build_lacks_is_told_from_a_misspelt_one(
     assert error.value.hint == hint
 
 
+def test_columns_of_one_name_are_all_kept() -> None:
+    with duckdb.connect() as empty:
+        kept = rows(empty, "select 1 as mean, 2 as mean, 3 as n, 4 as mean_2, 5 as mean")
+    assert kept == [{"mean": 1, "mean_2": 2, "n": 3, "mean_2_2": 4, "mean_3": 5}]
+
+
 def test_a_table_shows_cells_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
     print_rows([{"text": ":x: [red]no[/red]", "escape": "\x1b[31m", "n": -0.0125}])
     shown = capsys.readouterr().out

@@ -8,9 +8,9 @@ from dataclasses import asdict
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from evalake_warehouse.errors import ConfigError, EvalakeError, Problem, UsageError
 from evalake_warehouse.identity import sha256_text
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _FORMAT = 1
 _PREFIX = "frozen:"
+_SHOWN_PROBLEMS = 10
 
 
 class _RunRecord(BaseModel):
@@ -43,7 +44,7 @@ class _MetricRecord(BaseModel):
 
     measure: str
     level: str
-    values: list[float | None]  # in the order of `tasks`
+    values: list[Annotated[float, Field(ge=0, le=1)] | None]  # in the order of `tasks`
 
 
 class Baseline(BaseModel):
@@ -150,18 +151,11 @@ def load_baseline(path: Path) -> Baseline:
         raise ConfigError(
             [
                 Problem(str(path), f"`{'.'.join(map(str, item['loc']))}`: {item['msg']}")
-                for item in error.errors()[:10]
+                for item in error.errors()[:_SHOWN_PROBLEMS]
             ],
             hint="evalake baseline freeze latest",
         ) from error
-    wrong = [
-        Problem(
-            str(path),
-            f"`metrics.{name}.values`: {len(record.values)} values for {len(baseline.tasks)} tasks",
-        )
-        for name, record in baseline.metrics.items()
-        if len(record.values) != len(baseline.tasks)
-    ]
+    wrong = _lengths(path, baseline)
     if len(set(baseline.tasks)) != len(baseline.tasks):
         wrong.append(Problem(str(path), "`tasks`: a task stands there twice"))
     if baseline.format != _FORMAT:
@@ -172,6 +166,24 @@ def load_baseline(path: Path) -> Baseline:
         raise ConfigError(wrong, hint="evalake baseline freeze latest")
     baseline.read_from(path, stored)
     return baseline
+
+
+def _lengths(path: Path, baseline: Baseline) -> list[Problem]:
+    """The first metrics whose values are not one per task, and how many more there are."""
+    n_tasks = len(baseline.tasks)
+    odd = [name for name, record in baseline.metrics.items() if len(record.values) != n_tasks]
+    problems = [
+        Problem(
+            str(path),
+            f"`metrics.{name}.values`: {len(baseline.metrics[name].values)} values for "
+            f"{n_tasks} tasks",
+        )
+        for name in odd[:_SHOWN_PROBLEMS]
+    ]
+    if len(odd) > _SHOWN_PROBLEMS:
+        rest = len(odd) - _SHOWN_PROBLEMS
+        problems.append(Problem(str(path), f"and {rest} more metrics; does `tasks` lack one?"))
+    return problems
 
 
 def list_baselines(folder: Path) -> tuple[list[Baseline], list[Problem]]:
@@ -235,8 +247,14 @@ def freeze(connection: DuckDBPyConnection, run: Run) -> Baseline:
     )
 
 
-def save(baseline: Baseline, path: Path) -> None:
-    """Write the file, whole or not at all."""
+def save(baseline: Baseline, path: Path, *, replace: bool = False) -> None:
+    """Write the file, whole or not at all.
+
+    Raises:
+        UsageError: another baseline is there already, and `replace` was not asked for.
+    """
+    if not replace and path.is_file() and path.read_text(encoding="utf-8") != _as_text(baseline):
+        raise UsageError("holds another baseline; `--replace` writes over it", where=str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".tmp")
     temporary.write_bytes(_as_text(baseline).encode("utf-8", "surrogatepass"))

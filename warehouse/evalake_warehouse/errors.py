@@ -15,6 +15,7 @@ class ExitCode(IntEnum):
     USAGE = 2  # bad flag, bad config, bad input, missing secret: nothing was run
     INCOMPLETE = 3  # some tasks failed, a file was skipped, or the verdict is inconclusive
     INTERRUPTED = 130
+    CLOSED_PIPE = 141  # whoever read the output stopped; a verdict may not have been reached
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -97,17 +99,27 @@ def rows(
 ) -> list[dict[str, Any]]:
     """Run a query and return its rows as dictionaries, columns in order.
 
+    A second column `mean` is called `mean_2`, so that none is lost.
+
     Raises:
         UsageError: SQL that DuckDB refuses, with its own message.
     """
     try:
         result = connection.execute(sql, parameters)
-        names = [column[0] for column in result.description or []]
+        names = _distinct([column[0] for column in result.description or []])
         return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
     except duckdb.CatalogException as error:
         raise _no_such_table(error) from error
     except duckdb.Error as error:
         raise UsageError(str(error), hint=_LIST_TABLES) from error
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    taken: list[str] = []
+    for name in names:
+        numbered = (f"{name}_{number}" for number in count(2))
+        taken.append(next(free for free in chain([name], numbered) if free not in taken))
+    return taken
 
 
 def _no_such_table(error: duckdb.CatalogException) -> UsageError:

@@ -19,7 +19,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"auto_envvar_prefix": "EVALAKE", "help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 ok, 1 regression, 2 usage or config (nothing was run), "
-    "3 incomplete or inconclusive, 130 interrupted.",
+    "3 incomplete or inconclusive, 130 interrupted, 141 output closed.",
 )
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]

@@ -24,12 +24,16 @@ app.add_typer(baseline_app, name="baseline")
 )
 def freeze(
     run: Annotated[str, typer.Argument(help="A run: id, prefix, label or latest.")],
+    *,
     output: Annotated[
         Path | None,
         typer.Option(help="File to write.  [default: baselines/<dataset>-<split>.json]"),
     ] = None,
     dataset: Annotated[str | None, typer.Option(help="Look for runs on this dataset only.")] = None,
     split: Annotated[str | None, typer.Option(help="Look for runs on this split only.")] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Write over another baseline in the file.")
+    ] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Write a run's scores per task to a file, for `compare`, `gate`, charts and builds.
@@ -47,7 +51,7 @@ def freeze(
         found = resolve_run(connection, run, dataset=dataset, split=split)
         frozen = freeze_run(connection, found)
     target = output or project.baselines / f"{found.dataset}-{found.split}.json"
-    save(frozen, target)
+    save(frozen, target, replace=replace)
     if as_json:
         print_json({"file": str(target), "run_id": found.run_id, "n_tasks": len(frozen.tasks)})
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 
 from typer.exceptions import Abort, TyperException
@@ -45,6 +46,7 @@ def run_cli(arguments: list[str] | None = None) -> int:
     gather_commands()
     try:
         result = app(args=arguments, prog_name="evalake", standalone_mode=False)
+        sys.stdout.flush()
     except TyperException as error:
         _print_usage_error(error)
         return ExitCode.USAGE
@@ -54,9 +56,9 @@ def run_cli(arguments: list[str] | None = None) -> int:
     except (KeyboardInterrupt, Abort):
         say("interrupted")
         return ExitCode.INTERRUPTED
-    except BrokenPipeError:
-        sys.stderr.close()
-        return ExitCode.OK
+    except (SystemExit, BrokenPipeError):  # typer makes the one of the other, with exit code 1
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.CLOSED_PIPE
     except OSError as error:
         # A folder that cannot be written, a full disk: the user's to mend, and no bug of ours.
         say(f"error: {error.filename or 'output'}: {error.strerror or error}")
