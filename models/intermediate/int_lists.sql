@@ -43,7 +43,8 @@ select
         when task_levels.level = 'file' then coalesce(n_files.n_units, 0)
         else attempts.n_hits
     end as n_units,
-    lost.task_id is not null as is_lost
+    lost.task_id is not null as is_lost,
+    task_levels.is_gold_lost
 from attempts
 inner join task_levels
     on attempts.dataset = task_levels.dataset

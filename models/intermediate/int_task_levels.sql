@@ -1,5 +1,6 @@
 -- Grain: one row per dataset, edition, task and level that the dataset has gold at.
--- R comes from the dataset alone, whatever any system holds or returns.
+-- R comes from the dataset alone, whatever any system holds or returns. Every gold item has a qrel:
+-- where one stands without the other, a file of theirs is torn or gone, and no list can be scored.
 
 with tasks as (
     select * from {{ ref('stg_tasks') }}
@@ -15,6 +16,10 @@ gold as (
 
 qrels as (
     select * from {{ ref('stg_qrels') }}
+),
+
+all_qrels as (
+    select * from {{ source('lake', 'qrels') }}
 ),
 
 levels as (
@@ -54,6 +59,34 @@ by_text as (
     from qrels
     where is_relevant and relation = 'text'
     group by dataset, edition, task_id, level
+),
+
+without_qrels as (
+    select distinct
+        gold.dataset,
+        gold.edition,
+        gold.task_id,
+        gold.level
+    from gold
+    anti join qrels
+        on gold.dataset = qrels.dataset
+        and gold.edition = qrels.edition
+        and gold.task_id = qrels.task_id
+        and gold.gold_id = qrels.gold_id
+    where gold.is_relevant
+),
+
+without_gold as (
+    select distinct
+        all_qrels.dataset,
+        all_qrels.edition,
+        all_qrels.task_id
+    from all_qrels
+    anti join gold
+        on all_qrels.dataset = gold.dataset
+        and all_qrels.edition = gold.edition
+        and all_qrels.task_id = gold.task_id
+        and all_qrels.gold_id = gold.gold_id
 )
 
 select
@@ -64,7 +97,8 @@ select
     levels.level,
     levels.level = datasets.primary_level as is_primary,
     coalesce(relevant.n_relevant, 0) as n_relevant,
-    coalesce(by_text.n_by_text, 0) as n_by_text
+    coalesce(by_text.n_by_text, 0) as n_by_text,
+    without_qrels.task_id is not null or without_gold.task_id is not null as is_gold_lost
 from tasks
 inner join levels
     on tasks.dataset = levels.dataset
@@ -82,3 +116,12 @@ left join by_text
     and tasks.edition = by_text.edition
     and tasks.task_id = by_text.task_id
     and levels.level = by_text.level
+left join without_qrels
+    on tasks.dataset = without_qrels.dataset
+    and tasks.edition = without_qrels.edition
+    and tasks.task_id = without_qrels.task_id
+    and levels.level = without_qrels.level
+left join without_gold
+    on tasks.dataset = without_gold.dataset
+    and tasks.edition = without_gold.edition
+    and tasks.task_id = without_gold.task_id

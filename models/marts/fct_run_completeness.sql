@@ -19,6 +19,7 @@ scores as (
         run_id,
         max(value) as best_score,
         count(value) as n_scores,
+        count(value) filter (where not contains(metric, ':')) as n_primary_scores,
         count(*) filter (where null_reason = 'no_comparable_output') as n_incomparable
     from {{ ref('fct_task_metrics') }}
     where
@@ -63,6 +64,7 @@ joined as (
         datasets.rows_dropped as n_dropped,
         scores.best_score,
         coalesce(scores.n_scores, 0) as n_scores,
+        coalesce(scores.n_primary_scores, 0) as n_primary_scores,
         coalesce(scores.n_incomparable, 0) as n_incomparable,
         silent.branches as silent_branches
     from runs
@@ -85,7 +87,8 @@ judged as (
             when n_scores = 0 and n_incomparable > 0 then 'no_comparable_output'
             when system in ('empty', 'random') then null
             when n_ok = 0 then 'all_empty'
-            when n_scores > 0 and best_score = 0 then 'all_zero'
+            -- One text that names no symbol is no zero where the gold that counts is files.
+            when n_primary_scores > 0 and best_score = 0 then 'all_zero'
         end as suspect_reason
     from joined
 )

@@ -20,6 +20,7 @@ with lists as (
         lists.n_hits,
         lists.n_units,
         lists.is_lost,
+        lists.is_gold_lost,
         lists.covered,
         lists.library,
         lists.resolved_library,
@@ -50,6 +51,10 @@ asked as (
                 and (lists.library is null or lists.resolved_library is null)
                 then 'not_applicable'
             when definitions.measure = 'library_resolution' then null
+            when
+                lists.is_gold_lost
+                and not (definitions.measure = 'coverage' and lists.covered is not null)
+                then 'evidence_lost'
             when lists.n_relevant = 0 then 'no_gold'
             -- Nothing that such an answer holds could be recognised as any gold of the task.
             when

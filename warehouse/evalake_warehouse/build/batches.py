@@ -28,7 +28,7 @@ _METRICS_PER_TASK = 30
 class Batch:
     """One dbt invocation's share of a build."""
 
-    run_ids: tuple[str, ...]  # judged in it, or removed
+    run_ids: tuple[str, ...]  # judged in it
     hit_counts: Mapping[str, int]  # of its runs, in the lake
     families: tuple[str, ...] = ()  # whose tests are made, from what is measured by then
     candidates: tuple[str, ...] = ()  # runs whose comparisons with a baseline are measured
@@ -51,11 +51,13 @@ def plan_batches(
     """
     frozen = frozen or FrozenWork()
     changed = set(changes.run_ids)
-    n_hits, n_attempts = (row_counts(listing, table, changed) for table in ("hits", "attempts"))
+    # What is left of a run that vanished is no run: laid out, it would be judged as one.
+    judged = changed.difference(changes.vanished)
+    n_hits, n_attempts = (row_counts(listing, table, judged) for table in ("hits", "attempts"))
     scores = {run_id: _METRICS_PER_TASK * n_attempts[run_id] for run_id in changed}
-    events = _run_events(listing, changed)
+    events = _run_events(listing, judged)
     parts = _cut(
-        _in_order(changed, events), {run_id: n_hits[run_id] + scores[run_id] for run_id in changed}
+        _in_order(judged, events), {run_id: n_hits[run_id] + scores[run_id] for run_id in judged}
     )
     members = _members(events) | set(members_before)
     families = {member.family for member in members if member.run_id in changed}

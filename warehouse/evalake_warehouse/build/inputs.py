@@ -184,7 +184,7 @@ def _write_meta(connection: DuckDBPyConnection, changes: Changes, meta: Mapping[
         **meta,
         "built_at": datetime.now(UTC).replace(tzinfo=None),
         "n_runs": len(changes.states),
-        "n_changed_runs": len(changes.run_ids),
+        "n_changed_runs": len(changes.changed),
         "datasets_hash": changes.datasets_hash,
         "code_hash": changes.code_hash,
     }

@@ -38,7 +38,8 @@ class BuildResult:
     warehouse: Path
     build_id: str | None  # None: nothing had changed
     n_runs: int
-    changed_runs: tuple[str, ...]
+    changed_runs: tuple[str, ...]  # judged
+    removed_runs: tuple[str, ...] = ()  # the lake has no record of them any more
     rows: dict[str, int] = field(default_factory=dict)  # per mart
     skipped_files: tuple[Problem, ...] = ()
 
@@ -131,7 +132,8 @@ class _Build:
             warehouse=link,
             build_id=build_id,
             n_runs=len(changes.states),
-            changed_runs=tuple(changes.run_ids),
+            changed_runs=tuple(state.run_id for state in changes.changed),
+            removed_runs=changes.vanished,
             rows=rows,
             skipped_files=(*listing.problems, *problems),
         )
