@@ -9,6 +9,7 @@ import yaml
 
 from evalake_warehouse.build.settings import BuildSettings
 from evalake_warehouse.errors import ConfigError
+from evalake_warehouse.identity import canonical_json
 from evalake_warehouse.report.metrics_page import render_metrics_page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,3 +39,21 @@ def test_a_value_is_read_as_its_type() -> None:
         "resamples": 500,
         "margin": 0.1,
     }
+
+
+def test_a_kept_value_holds_unless_another_was_named_even_if_that_is_the_default() -> None:
+    kept = {"min_pairs": 3, "text_threshold": 100.0, "gone_since": 1}
+    assert BuildSettings().over(kept).changed() == {"min_pairs": 3, "text_threshold": 100.0}
+    named = BuildSettings.parse(["min_pairs=10", "margin=0.1"])
+    assert named.over(kept).changed() == {"text_threshold": 100.0, "margin": 0.1}
+
+
+def test_a_kept_value_that_is_no_longer_allowed_is_told() -> None:
+    with pytest.raises(ConfigError, match="--var min_pairs"):
+        BuildSettings().over({"min_pairs": 1})
+    assert BuildSettings(min_pairs=4).over({"min_pairs": 1}).min_pairs == 4
+
+
+def test_a_default_that_is_named_is_the_same_to_a_build_as_one_that_is_not() -> None:
+    named = BuildSettings.parse(f"{name}={value}" for name, value in BuildSettings())
+    assert canonical_json(named.model_dump()) == canonical_json(BuildSettings().model_dump())

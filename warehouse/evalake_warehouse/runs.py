@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from evalake_warehouse.errors import UsageError
+from evalake_warehouse.pending import build_command
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -58,6 +60,9 @@ def resolve_run(
         if dataset in (None, run.dataset) and split in (None, run.split)
     ]
     if not runs:
+        _refuse_unjudged(connection, text, dataset, split)
+        if dataset is not None:
+            check_dataset(dataset, known_datasets(connection))
         where = "/".join(part for part in (dataset, split) if part)
         raise UsageError(f"no runs{' on ' + where if where else ''} yet", hint="evalake runs list")
     for run in runs:
@@ -74,6 +79,7 @@ def resolve_run(
         raise UsageError(
             f"{len(matching)} run ids start with {text!r}: {shown}", hint="evalake runs list"
         )
+    _refuse_unjudged(connection, text, dataset, split)
     raise UsageError(f"no run {text!r}; {_near(text, runs)}", hint="evalake runs list")
 
 
@@ -84,6 +90,44 @@ def list_runs(connection: DuckDBPyConnection) -> list[Run]:
         "from dim_runs order by started_at desc, run_id desc"
     ).fetchall()
     return [Run(*row) for row in rows]
+
+
+def known_datasets(connection: DuckDBPyConnection) -> list[str]:
+    """Names of all datasets that were ingested, or that a run was made on."""
+    found = connection.execute(
+        "select dataset from lake.main.datasets union select dataset from dim_runs order by 1"
+    )
+    return [name for (name,) in found.fetchall()]
+
+
+def check_dataset(name: str, known: Iterable[str]) -> None:
+    """Refuse a dataset that is not among the known ones.
+
+    Raises:
+        UsageError: with the nearest names.
+    """
+    names = sorted(known)
+    if name not in names:
+        raise UsageError(
+            f"no dataset {name!r} here{_instead(name, names)}", hint="evalake datasets list"
+        )
+
+
+def _refuse_unjudged(
+    connection: DuckDBPyConnection, text: str, dataset: str | None, split: str | None
+) -> None:
+    """Tell a run that the lake has and the warehouse has not from one that does not exist."""
+    waiting = connection.execute(
+        "select distinct run_id, arm_label from lake.main.runs "
+        "where run_id not in (select run_id from dim_runs) "
+        "and ($dataset is null or dataset = $dataset) and ($split is null or split = $split)",
+        {"dataset": dataset, "split": split},
+    ).fetchall()
+    for run_id, label in waiting:
+        by_id = len(text) >= _SHORTEST_PREFIX and run_id.startswith(text.lower())
+        if by_id or text in (LATEST, label):
+            what = f"run {text!r} is in the lake and not judged yet"
+            raise UsageError(what, hint=build_command(connection))
 
 
 def _distance(run: Run, other: Run | None) -> int:
@@ -99,9 +143,20 @@ def _distance(run: Run, other: Run | None) -> int:
 
 def _near(text: str, runs: list[Run]) -> str:
     labels = list(dict.fromkeys(run.arm_label for run in runs))
-    folded = {label.lower(): label for label in labels}
+    if near := _nearest(text, labels):
+        return f"did you mean {near}?"
+    return f"the latest are {', '.join(map(repr, labels[:5]))}"
+
+
+def _instead(name: str, known: list[str]) -> str:
+    if near := _nearest(name, known):
+        return f"; did you mean {near}?"
+    return f"; there are: {', '.join(known)}" if known else "; none was ingested yet"
+
+
+def _nearest(text: str, names: list[str]) -> str:
+    """Up to three names that resemble the text or have it in them."""
+    folded = {name.lower(): name for name in names}
     near = difflib.get_close_matches(text.lower(), folded, n=3, cutoff=0.5)
     near += [key for key in folded if text.lower() in key and key not in near]
-    if near:
-        return f"did you mean {' or '.join(repr(folded[key]) for key in near[:3])}?"
-    return f"the latest are {', '.join(repr(label) for label in labels[:5])}"
+    return " or ".join(repr(folded[key]) for key in near[:3])

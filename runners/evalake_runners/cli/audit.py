@@ -20,12 +20,12 @@ def looks(
 ) -> None:
     """List every use of tasks from the test tail: who, when, which arm, and why."""
     from evalake_runners.engine.lake_read import LakeView
+    from evalake_warehouse.runs import check_dataset
 
-    rows = [
-        row
-        for row in LakeView(current_project().home).looks()
-        if dataset is None or row["dataset"] == dataset
-    ]
+    lake = LakeView(current_project().home)
+    rows = [row for row in lake.looks() if dataset is None or row["dataset"] == dataset]
+    if dataset is not None and not rows:
+        check_dataset(dataset, {file.dataset for file in lake.listing.files})
     if as_json:
         print_json(rows)
         return

@@ -24,7 +24,10 @@ def build(
         typer.Option(help="name=value of a variable to judge by; needs --scenario. Repeatable."),
     ] = None,
     scenario: Annotated[
-        str | None, typer.Option(help="Write this what-if warehouse; the default one stays.")
+        str | None,
+        typer.Option(
+            help="Write this what-if warehouse; it keeps the variables it was built with."
+        ),
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="Judge every run again.")] = False,
     wait: Annotated[
@@ -37,6 +40,9 @@ def build(
     Only runs whose evidence, gold, rules or variables changed are judged, and runs are compared
     with their family's baseline and with frozen ones in the baselines folder. Readers of the old
     warehouse are not disturbed, and a build that fails leaves it as it was.
+
+    A scenario is judged by the variables of its last build, but for those that --var names; the
+    command prints all that differ from the defaults. The default warehouse keeps the defaults.
     """
     from evalake_runners.cli.progress import step_display
     from evalake_warehouse.build.protocol import build as run_build
@@ -57,14 +63,22 @@ def build(
     if as_json:
         print_json(_as_record(result))
     else:
-        say(_summary(result))
+        say(_summary(result, scenario))
     return ExitCode.INCOMPLETE if result.skipped_files else ExitCode.OK
 
 
-def _summary(result: BuildResult) -> str:
+def _summary(result: BuildResult, scenario: str | None) -> str:
+    by = f", by {_variables(result)}" if scenario is not None else ""
     if result.build_id is None:
-        return f"{result.warehouse}: up to date, {result.n_runs} runs"
-    return f"{result.warehouse}: judged {len(result.changed_runs)} of {result.n_runs} runs"
+        return f"{result.warehouse}: up to date, {result.n_runs} runs{by}"
+    return f"{result.warehouse}: judged {len(result.changed_runs)} of {result.n_runs} runs{by}"
+
+
+def _variables(result: BuildResult) -> str:
+    changed = (
+        f"{name}={str(value).removesuffix('.0')}" for name, value in result.variables.items()
+    )
+    return " ".join(changed) or "the default variables"
 
 
 def _as_record(result: BuildResult) -> dict[str, object]:
@@ -73,6 +87,7 @@ def _as_record(result: BuildResult) -> dict[str, object]:
         "build_id": result.build_id,
         "n_runs": result.n_runs,
         "changed_runs": list(result.changed_runs),
+        "variables": result.variables,
         "rows": result.rows,
         "skipped_files": [
             {"file": problem.where, "reason": problem.what} for problem in result.skipped_files

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from evalake_runners.cli.app import JsonFlag, app, current_project
+from evalake_runners.cli.opened import open_judged
 from evalake_runners.cli.output import print_json, print_rows, say
 
 if TYPE_CHECKING:
@@ -154,14 +155,11 @@ def _compare(
     scenario: str | None,
 ) -> Comparison:
     from evalake_warehouse.compare import compare_runs
-    from evalake_warehouse.query import open_warehouse
 
-    project = current_project()
-    with open_warehouse(project, scenario=scenario) as connection:
+    macros = current_project().dbt_project / "macros"
+    with open_judged(scenario) as connection:
         against, run = _resolve_both(connection, baseline, candidate, dataset, split)
-        result = compare_runs(
-            connection, against, run, macros=project.dbt_project / "macros", metric=metric
-        )
+        result = compare_runs(connection, against, run, macros=macros, metric=metric)
         _warn_of_silence(connection, result)
     return result
 
@@ -191,6 +189,7 @@ def _resolve_both(
     from evalake_warehouse.runs import resolve_run
 
     problems: list[Problem] = []
+    hints: list[str | None] = []
     frozen: Baseline | None = None
     against: Run | None = None
     run: Run | None = None
@@ -200,17 +199,21 @@ def _resolve_both(
             against = frozen.run
     except EvalakeError as error:
         problems += [Problem("BASELINE", str(problem)) for problem in error.problems]
+        hints.append(error.hint)
     try:
         run = resolve_run(connection, candidate, dataset=dataset, split=split, like=against)
     except EvalakeError as error:
         problems += [Problem("CANDIDATE", str(problem)) for problem in error.problems]
+        hints.append(error.hint)
     try:
         if not is_baseline_file(baseline):
             against = resolve_run(connection, baseline, dataset=dataset, split=split, like=run)
     except EvalakeError as error:
         problems.insert(0, Problem("BASELINE", str(error)))
+        hints.append(error.hint)
     if problems or against is None or run is None:
-        raise ConfigError(problems, hint="evalake runs list")
+        builds = [hint for hint in hints if hint and hint.startswith("evalake build")]
+        raise ConfigError(problems, hint=builds[0] if builds else "evalake runs list")
     return frozen or against, run
 
 

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from evalake_warehouse.errors import EvalakeError
 
 
+# A longer cell goes on in further lines: a rule of thousands of dashes helps nobody.
+_WIDEST_COLUMN = 120
+
+
 def say(message: str) -> None:
     """One line for a person, on stderr."""
     print(message, file=sys.stderr)
@@ -36,7 +40,7 @@ def print_json(value: object) -> None:
 
 
 def print_rows(rows: Sequence[Mapping[str, Any]], *, title: str | None = None) -> None:
-    """Rows as a table: fitted to a terminal, at full width where stdout is a file or a pipe."""
+    """Rows as a table: fitted to a terminal, each column at its width in a file or a pipe."""
     from rich.table import Table
     from rich.text import Text
 
@@ -53,7 +57,11 @@ def print_rows(rows: Sequence[Mapping[str, Any]], *, title: str | None = None) -
         numeric = all(isinstance(row[name], int | float | None) for row in rows)
         # A number that is cut in two is another number.
         table.add_column(
-            Text(name), justify="right" if numeric else "left", no_wrap=numeric, overflow="fold"
+            Text(name),
+            justify="right" if numeric else "left",
+            no_wrap=numeric,
+            overflow="fold",
+            max_width=None if numeric else _WIDEST_COLUMN,
         )
     for row in rows:
         table.add_row(*(Text(format_cell(value)) for value in row.values()))

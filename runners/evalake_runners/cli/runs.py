@@ -6,13 +6,16 @@ from typing import Annotated, Any
 
 import typer
 
-from evalake_runners.cli.app import JsonFlag, app, current_project
+from evalake_runners.cli.app import JsonFlag, app
+from evalake_runners.cli.opened import open_judged
 from evalake_runners.cli.output import print_json, print_rows, say
 
 runs_app = typer.Typer(no_args_is_help=True, help="Every run ever recorded.")
 app.add_typer(runs_app, name="runs")
 
 RunArgument = Annotated[str, typer.Argument(help="Run id, unique prefix, label or `latest`.")]
+
+_SHOWN_CHARS = 600
 
 _LIST = """
 select
@@ -50,11 +53,14 @@ def list_(
     as_json: JsonFlag = False,
 ) -> None:
     """List runs, the latest first, with their primary metric."""
-    from evalake_warehouse.query import open_warehouse, rows
+    from evalake_warehouse.query import rows
+    from evalake_warehouse.runs import check_dataset, known_datasets
 
     wanted = {"dataset": dataset, "system": system, "limit": limit}
-    with open_warehouse(current_project()) as connection:
+    with open_judged() as connection:
         found = rows(connection, _LIST, wanted)
+        if dataset is not None and not found:
+            check_dataset(dataset, known_datasets(connection))
     if as_json:
         print_json(found)
     else:
@@ -65,10 +71,10 @@ def list_(
 def show(run: RunArgument, as_json: JsonFlag = False) -> None:
     """Show one run: its arm, completeness, metrics, latency and branches."""
     from evalake_warehouse.cautions import silence
-    from evalake_warehouse.query import open_warehouse, rows
+    from evalake_warehouse.query import rows
     from evalake_warehouse.runs import resolve_run
 
-    with open_warehouse(current_project()) as connection:
+    with open_judged() as connection:
         run_id = resolve_run(connection, run).run_id
         record: dict[str, Any] = {
             part: rows(connection, f"select * from {mart} where run_id = ?", [run_id])
@@ -117,10 +123,10 @@ def show(run: RunArgument, as_json: JsonFlag = False) -> None:
 @runs_app.command(epilog="Example: evalake runs diff bm25 latest")
 def diff(first: RunArgument, second: RunArgument, as_json: JsonFlag = False) -> None:
     """Show what differs between two runs: configuration, versions, host, dataset."""
-    from evalake_warehouse.query import open_warehouse, rows
+    from evalake_warehouse.query import rows
     from evalake_warehouse.runs import resolve_run
 
-    with open_warehouse(current_project()) as connection:
+    with open_judged() as connection:
         records = [
             _flat(rows(connection, "select * from dim_runs where run_id = ?", [run_id])[0])
             for run_id in (resolve_run(connection, text).run_id for text in (first, second))
@@ -148,10 +154,17 @@ def _metric_order(row: dict[str, Any]) -> tuple[bool, str, str, int]:
 
 def _as_lines(record: dict[str, Any] | None = None) -> list[dict[str, Any]]:
     return [
-        {"field": name, "value": value}
+        {"field": name, "value": _shortened(value)}
         for name, value in (record or {}).items()
         if value is not None
     ]
+
+
+def _shortened(value: object) -> object:
+    """A list of all packages fills screens, and is for machines."""
+    if not isinstance(value, str) or len(value) <= _SHOWN_CHARS:
+        return value
+    return f"{value[:_SHOWN_CHARS]}… ({len(value)} characters; --json has all)"
 
 
 def _flat(record: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from evalake_runners.cli.app import current_project
+from evalake_runners.cli.opened import open_judged
 from evalake_runners.cli.output import say
 
 if TYPE_CHECKING:
@@ -73,13 +74,14 @@ def open_selections(
     chosen: Chosen, *, baseline: str | None = None, palette: str | None = None
 ) -> Iterator[list[Selection]]:
     """The selections that the flags name, over an opened warehouse; what is left out is said."""
-    from evalake_warehouse.charts import open_marts, panels
+    from evalake_warehouse.charts import Marts, panels
     from evalake_warehouse.charts.palette import ARM_COLOURS, parse_palette
 
     colours = parse_palette(palette) if palette else ARM_COLOURS
     filters = asdict(chosen)
     names, scenario = filters.pop("run"), filters.pop("scenario")
-    with open_marts(current_project(), scenario=scenario) as marts:
+    macros = current_project().dbt_project / "macros"
+    with open_judged(scenario) as connection, Marts(connection, macros=macros) as marts:
         found = panels(marts, names or [], baseline=baseline, colours=colours, **filters)
         for selection in found:
             for left in selection.left_out:

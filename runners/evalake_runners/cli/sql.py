@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from evalake_runners.cli.app import JsonFlag, app, current_project
+from evalake_runners.cli.app import JsonFlag, app
+from evalake_runners.cli.opened import open_judged
 from evalake_runners.cli.output import print_json, print_rows
 from evalake_warehouse.errors import UsageError
 
@@ -25,13 +26,13 @@ def sql(
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV on stdout.")] = False,
 ) -> None:
     """Run SQL, read-only, over the marts and the raw lake (`lake.hits`, `lake.attempts`, ...)."""
-    from evalake_warehouse.query import open_warehouse, refuse_changes, rows
+    from evalake_warehouse.query import refuse_changes, rows
 
     if as_json and csv:
         raise UsageError("--json and --csv exclude each other", hint="evalake sql --help")
     text = sys.stdin.read() if query == "-" else query
     refuse_changes(text)
-    with open_warehouse(current_project(), scenario=scenario) as connection:
+    with open_judged(scenario) as connection:
         found = rows(connection, text)
     if as_json:
         print_json(found)

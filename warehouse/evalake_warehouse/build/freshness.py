@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from evalake_warehouse.build.settings import RELEVANCE_RULES, BuildSettings
 from evalake_warehouse.identity import canonical_json, content_hash
-from evalake_warehouse.lake.reader import LakeFile, LakeListing
+from evalake_warehouse.lake.reader import LakeFile, LakeListing, files_hash
 from evalake_warehouse.lake.schemas import TABLES
 from evalake_warehouse.project import Project
 from evalake_warehouse.relevance.text_scores import SCORER, SCORER_VERSION
@@ -105,17 +105,17 @@ def find_changes(
     edition_hashes = _edition_hashes(listing)
     states = []
     for run_id, files in sorted(listing.by_run.items()):
-        files_hash = _files_hash(files)
+        found_hash = files_hash(files)
         known = before.runs.get(run_id)
-        if known is not None and known.files_hash == files_hash:
+        if known is not None and known.files_hash == found_hash:
             dataset, edition = known.dataset, known.edition
         else:
             found = _dataset_of(files)
             if found is None:
                 continue  # hits or attempts whose runs row was never written
             dataset, edition = found
-        input_hash = content_hash([files_hash, edition_hashes.get((dataset, edition)), code])
-        states.append(RunState(run_id, dataset, edition, files_hash, input_hash))
+        input_hash = content_hash([found_hash, edition_hashes.get((dataset, edition)), code])
+        states.append(RunState(run_id, dataset, edition, found_hash, input_hash))
     fresh = full or before.code_hash != code
     old = {} if fresh else before.runs
     changed = tuple(
@@ -163,15 +163,11 @@ def _edition_hashes(listing: LakeListing) -> dict[tuple[str, str], str]:
     for file in listing.files:
         if not TABLES[file.table].per_run and file.table not in _DERIVED:
             files.setdefault((file.dataset, file.owner), []).append(file)
-    return {key: _files_hash(group) for key, group in files.items()}
+    return {key: files_hash(group) for key, group in files.items()}
 
 
 # Made by the build itself from texts of runs: what they hold follows from scorer and rules.
 _DERIVED = {"text_scores", "text_fingerprints", "texts"}
-
-
-def _files_hash(files: Iterable[LakeFile]) -> str:
-    return content_hash(sorted([file.table, file.path.name, file.size] for file in files))
 
 
 def _dataset_of(files: Iterable[LakeFile]) -> tuple[str, str] | None:

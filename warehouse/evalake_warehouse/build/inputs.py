@@ -3,6 +3,7 @@ build ends, and in the other the warehouse, with what it was made from."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -54,6 +55,18 @@ def read_state(database: Path | None) -> WarehouseState:
         code_hash,
         baselines,
     )
+
+
+def read_variables(database: Path | None) -> dict[str, Any]:
+    """The variables that a warehouse was built with; none for none."""
+    if database is None:
+        return {}
+    with duckdb.connect(str(database), read_only=True) as connection:
+        meta = connection.execute(
+            f"select vars_json from {_META_TABLE} order by built_at desc limit 1"
+        ).fetchone()
+    variables: dict[str, Any] = json.loads(meta[0]) if meta else {}
+    return variables
 
 
 def work_file(database: Path) -> Path:

@@ -17,7 +17,14 @@ from evalake_warehouse.baseline import list_baselines
 from evalake_warehouse.build.batches import plan_batches
 from evalake_warehouse.build.freshness import Changes, WarehouseState, find_changes
 from evalake_warehouse.build.frozen import frozen_work
-from evalake_warehouse.build.inputs import finish, lay_batch, prepare, read_state, work_file
+from evalake_warehouse.build.inputs import (
+    finish,
+    lay_batch,
+    prepare,
+    read_state,
+    read_variables,
+    work_file,
+)
 from evalake_warehouse.build.settings import RELEVANCE_RULES, BuildSettings
 from evalake_warehouse.errors import BuildBusyError, BuildError, Problem, UsageError
 from evalake_warehouse.identity import canonical_json, new_run_id
@@ -42,6 +49,7 @@ class BuildResult:
     removed_runs: tuple[str, ...] = ()  # the lake has no record of them any more
     rows: dict[str, int] = field(default_factory=dict)  # per mart
     skipped_files: tuple[Problem, ...] = ()
+    variables: dict[str, Any] = field(default_factory=dict)  # that differ from the defaults
 
 
 def build(
@@ -58,7 +66,8 @@ def build(
 
     Args:
         settings: variables; others than the defaults need a scenario.
-        scenario: write this what-if warehouse and leave the default one alone.
+        scenario: write this what-if warehouse and leave the default one alone. It keeps the
+            variables it was built with, but for those that `settings` was given.
         models: make these only, as dbt selects them (`+fct_task_metrics`); empty for all. The
             next build of all starts from an empty file.
         full: judge every run again, from an empty file.
@@ -67,6 +76,7 @@ def build(
 
     Raises:
         UsageError: changed variables without a scenario.
+        ConfigError: a variable that a scenario keeps is no longer allowed.
         BuildBusyError: another build held the lock for all of `wait_s`.
         BuildError: a model or a test failed; the warehouse is as it was.
     """
@@ -82,9 +92,12 @@ def build(
 
     project.home.mkdir(parents=True, exist_ok=True)
     lock = FileLock(project.home / "build.lock")
-    job = _Build(project, settings, scenario, tuple(models), on_step or (lambda _: None))
     try:
         with lock.acquire(timeout=wait_s):
+            if scenario is not None:
+                kept = read_variables(current_file(warehouse_link(project, scenario)))
+                settings = settings.over(kept)
+            job = _Build(project, settings, scenario, tuple(models), on_step or (lambda _: None))
             return job.run(full=full)
     except Timeout as error:
         raise BuildBusyError(
@@ -136,6 +149,7 @@ class _Build:
             removed_runs=changes.vanished,
             rows=rows,
             skipped_files=(*listing.problems, *problems),
+            variables=self.settings.changed(),
         )
 
     def _derive_texts(self, listing: LakeListing, changes: Changes) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -21,7 +21,7 @@ class BuildSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     text_threshold: float = Field(
-        default=85, ge=TEXT_FLOOR, le=100, description="Least partial_ratio of a text match."
+        default=85.0, ge=TEXT_FLOOR, le=100, description="Least partial_ratio of a text match."
     )
     text_min_chars: int = Field(
         default=40, ge=1, description="Characters that the shorter text of a pair must have."
@@ -72,6 +72,18 @@ class BuildSettings(BaseModel):
         if problems:
             raise ConfigError(problems, hint="evalake build --help")
         return settings
+
+    def over(self, kept: Mapping[str, Any]) -> BuildSettings:
+        """What was set here, else what was kept of an earlier build, else the defaults.
+
+        A kept variable that there is no longer is left out.
+
+        Raises:
+            ConfigError: a kept value that is no longer allowed.
+        """
+        named = {name: getattr(self, name) for name in self.model_fields_set}
+        values = {name: kept[name] for name in type(self).model_fields if name in kept} | named
+        return type(self).parse(f"{name}={value}" for name, value in values.items())
 
     def changed(self) -> dict[str, Any]:
         """The values that differ from the defaults."""

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from evalake_warehouse.errors import Problem
+from evalake_warehouse.identity import content_hash
 from evalake_warehouse.lake.schemas import TABLES, LakeTable
 
 _RUN_ID_LENGTH = 36
@@ -100,6 +101,11 @@ def list_lake(home: Path) -> LakeListing:
     if seen != checked:
         _save_checked(home, seen)
     return LakeListing(tuple(good), tuple(problems))
+
+
+def files_hash(files: Iterable[LakeFile]) -> str:
+    """One hash for a set of files, which are immutable: by table, name and size."""
+    return content_hash(sorted([file.table, file.path.name, file.size] for file in files))
 
 
 def relation_sql(table: str, paths: Iterable[Path]) -> str:

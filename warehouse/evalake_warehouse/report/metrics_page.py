@@ -32,7 +32,8 @@ _VARIABLES = """
 ## Variables
 
 `evalake build --var NAME=VALUE --scenario NAME` judges every run ever made by another value, in a
-warehouse of its own. The default one keeps these.
+warehouse of its own. The default one keeps these. A scenario keeps the variables it was built with:
+another `--var` changes that one alone, and a build without `--var` brings it up to date.
 
 | variable | default | range | what |
 |---|---|---|---|
