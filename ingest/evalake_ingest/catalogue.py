@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from evalake_ingest.loaders import LOADERS
+from evalake_ingest.names import absent_dataset, ingested_names
 from evalake_ingest.pipeline import find_lake_file
 from evalake_warehouse.errors import UsageError
 
@@ -30,14 +30,12 @@ def describe(lake: Path, name: str, edition: str | None = None) -> Row:
     """
     editions = [row for row in list_editions(lake) if row["dataset"] == name]
     wanted = [row for row in editions if edition is None or row["edition"].startswith(edition)]
+    if not editions:
+        raise absent_dataset(name, ingested_names(lake))
     if not wanted:
-        from difflib import get_close_matches
-
-        known = sorted({row["dataset"] for row in list_editions(lake)})
-        near = get_close_matches(name, known, n=1)
-        meant = f"; did you mean `{near[0]}`?" if near else ""
-        told = f"edition {edition} of {name}" if editions else f"dataset `{name}`"
-        raise UsageError(f"no {told} in the lake{meant}", hint=_hint(name, near))
+        known = ", ".join(row["edition"] for row in editions)
+        what = f"no edition {edition} of `{name}` in the lake; there are: {known}"
+        raise UsageError(what, hint=f"evalake datasets show {name}")
     row = wanted[0]
 
     def read(table: str) -> list[Row]:
@@ -66,13 +64,6 @@ def describe(lake: Path, name: str, edition: str | None = None) -> Row:
         "corpora": _corpora(lake, name, {task["corpus_id"] for task in tasks}),
         "other_editions": [other["edition"] for other in editions if other is not row],
     }
-
-
-def _hint(name: str, near: list[str]) -> str:
-    """A command that works, for a dataset or an edition that is not in the lake."""
-    if name in LOADERS and name not in near:
-        return f"evalake ingest {name}"
-    return f"evalake datasets show {near[0]}" if near else "evalake datasets list --all"
 
 
 def _first_reasons(drops: list[Row], kept: set[str]) -> dict[str, str]:

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from evalake_ingest.corpora.store import load_symbols, open_corpus
 from evalake_ingest.corpora.symbols import decode_source
 from evalake_ingest.derive import RELEVANT_ROLES
+from evalake_ingest.names import fetch_hint
 from evalake_ingest.pipeline import find_lake_file
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.project import Project
@@ -86,7 +87,8 @@ def load_gold_hits(
         for name in ("datasets", "tasks", "gold", "qrels", "texts")
     }
     if not tables["datasets"]:
-        raise UsageError(f"no edition {edition} of {dataset}", hint=f"evalake ingest {dataset}")
+        hint = fetch_hint(project, dataset)
+        raise UsageError(f"no edition {edition} of {dataset}", hint=hint)
     level = tables["datasets"][0]["primary_level"]
     by_sha256 = {row["text_sha256"]: row["text"] for row in tables["texts"]}
     gold, qrels = _by_task(tables["gold"]), _by_task(tables["qrels"])

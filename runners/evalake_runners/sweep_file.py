@@ -10,8 +10,8 @@ from evalake_runners.adapters.registry import PLUGIN_PREFIX, adapter_names, get_
 from evalake_runners.config import DEFAULT_DEPTH, ArmEntry, Sweep, SystemFile
 from evalake_runners.engine.arms import ArmSpec, bind, role_of
 from evalake_runners.engine.blobs import Blob
+from evalake_runners.sweep_names import check_datasets, check_metric, not_ingested
 from evalake_runners.yaml_file import Loc, YamlFile, check, check_parts, did_you_mean, read_yaml
-from evalake_warehouse.definitions import metric_definitions
 from evalake_warehouse.errors import ConfigError, EvalakeError, UsageError
 from evalake_warehouse.project import Project
 
@@ -29,6 +29,7 @@ class LoadedSweep:
     sweep: Sweep
     arms: tuple[ArmSpec, ...]
     path: Path
+    not_ingested: tuple[str, ...]  # datasets that must be ingested before it can run
 
 
 def load_sweep(path: Path, project: Project) -> LoadedSweep:
@@ -45,19 +46,13 @@ def load_sweep(path: Path, project: Project) -> LoadedSweep:
     sweep = file.salvage(Sweep, file.content, stand_in=_STAND_IN)
     arms = _arms(file, sweep, project) if sweep else []
     if sweep and sweep.primary_metric:
-        _check_metric(file, sweep.primary_metric, project)
-    file.raise_if_wrong(HINT)
+        check_metric(file, sweep.primary_metric, project)
+    n_others = len(file.problems)
+    hints = check_datasets(file, project)
+    file.raise_if_wrong(HINT if n_others else " && ".join(hints))
     if sweep is None:
         raise AssertionError("a sweep without a problem is valid")
-    return LoadedSweep(sweep, tuple(arms), path)
-
-
-def _check_metric(file: YamlFile, metric: str, project: Project) -> None:
-    """Note a metric that no run will have; `recall@5:symbol` is recall@5 at another level."""
-    known = [row["metric"] for row in metric_definitions(project)]
-    name = metric.partition(":")[0]
-    if name not in known:
-        file.add(("primary_metric",), f"no metric `{name}`{did_you_mean(name, known)}")
+    return LoadedSweep(sweep, tuple(arms), path, not_ingested(sweep, project))
 
 
 def _arms(file: YamlFile, sweep: Sweep, project: Project) -> list[ArmSpec]:

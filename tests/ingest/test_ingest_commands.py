@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,13 @@ import pytest
 from tests.ingest.toy_loaded import LOAD, loaded, task
 
 from evalake_ingest import loaders
+from evalake_ingest.catalogue import describe
+from evalake_ingest.controls import load_gold_hits
+from evalake_ingest.corpora.store import open_corpus
 from evalake_ingest.pipeline import ingest
 from evalake_ingest.records import Drop, Loaded, LoadOptions
 from evalake_runners.cli.main import run_cli
+from evalake_warehouse.errors import UsageError
 from evalake_warehouse.project import Project
 
 
@@ -112,6 +117,10 @@ def test_every_dataset_that_can_be_ingested_is_listed(capsys: pytest.CaptureFixt
         (["datasets", "show", "toy"], "hint: evalake datasets list --all"),
         (["datasets", "show", "odex"], "hint: evalake ingest odex"),
         (["datasets", "show", "toy"], "error: no dataset `toy` in the lake"),
+        (["datasets", "show", "odx"], "in the lake; did you mean `odex`?"),
+        (["datasets", "show", "odx"], "hint: evalake ingest odex"),
+        (["plan", "--system", "bm25", "--dataset", "minee"],
+         "error: no dataset `minee` in the lake\n\nhint: evalake datasets list --all\n"),
         (["import", "jsonl", "--dataset", "d"], "error: evalake import jsonl: give --tasks, --run"),
         (["import", "trec", "--dataset", "d", "--label", "l", "--run", "r", "--qrels", "q"],
          "error: q: cannot be read: No such file or directory"),
@@ -168,4 +177,53 @@ def test_a_ranking_without_qrels_is_one_on_the_dataset_in_the_lake(
     assert (code, json.loads(out)["dataset"]["edition"]) == (0, done.edition)
     code, _, err = run(capsys, "import", "trec", "--dataset", "none", *flags)
     assert code == 2
-    assert "no dataset 'none' in the lake" in err
+    assert "no dataset `none` in the lake; there are: toy\n" in err
+    assert err.endswith("hint: evalake datasets list --all\n")
+    code, _, err = run(capsys, "import", "trec", "--dataset", "tooy", *flags)
+    assert code == 2
+    assert err.endswith(
+        "no dataset `tooy` in the lake; did you mean `toy`?\n\nhint: evalake datasets show toy\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("metric", "told"),
+    [
+        ("sucess@1", "error: --metric: no metric `sucess@1`; nearest: success@1, "),
+        ("recall@5:symbol", "error: --metric: no metric `recall@5:symbol`; nearest: recall@5, "),
+        ("hits", "error: --metric: no metric `hits`; there are: recall@1, "),
+        ("", "error: --metric: no metric ``; there are: recall@1, "),
+    ],
+)
+def test_a_metric_that_no_run_will_have_is_refused_before_anything_is_written(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, project: Project, metric: str, told: str
+) -> None:
+    tasks = tmp_path / "t.jsonl"
+    tasks.write_text('{"task_id": "1", "query": "q", "gold": [{"doc_id": "d"}]}\n')
+    flags = ["import", "jsonl", "--dataset", "mine", "--tasks", str(tasks), "--metric"]
+    code, out, err = run(capsys, *flags, metric)
+    assert (code, out) == (2, "")
+    assert told in err
+    assert not project.lake.exists()
+    code, _, err = run(capsys, *flags, "success@1")
+    assert code == 0, err
+
+
+def test_an_imported_dataset_is_never_to_be_ingested(
+    capsys: pytest.CaptureFixture[str], project: Project
+) -> None:
+    done = ingest(project, Toy().load(LoadOptions(cache=project.home)), check=None)
+    code, _, err = run(capsys, "datasets", "show", "toy", "--edition", "nope")
+    assert code == 2
+    assert f"no edition nope of `toy` in the lake; there are: {done.edition}\n" in err
+    assert err.endswith("hint: evalake datasets show toy\n")
+    with pytest.raises(UsageError, match="no edition nope of toy") as raised:
+        load_gold_hits(project, "toy", "nope")
+    assert raised.value.hint == "evalake import --help"
+    shutil.rmtree(project.corpora)
+    (corpus,) = describe(project.lake, "toy")["corpora"]
+    with pytest.raises(UsageError, match="is not laid out here") as raised:
+        open_corpus(project, corpus["corpus_id"])
+    assert raised.value.hint == "evalake import --help"
+    for hint in ("evalake datasets show toy", "evalake import --help"):
+        assert run(capsys, *hint.split()[1:])[0] == 0

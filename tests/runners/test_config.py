@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
@@ -218,6 +219,50 @@ def test_a_system_whose_package_is_missing_is_a_problem_of_its_arm(
 def test_every_shipped_sweep_is_right(toy: Project, name: str) -> None:
     loaded = load_sweep(toy.configs / "sweeps" / f"{name}.yaml", toy)
     assert [arm.role for arm in loaded.arms].count("baseline") == 1
+
+
+def test_a_dataset_that_nobody_knows_is_a_problem_of_the_sweep(
+    toy: Project, tmp_path: Path
+) -> None:
+    text = (
+        "name: one\ndatasets:\n- {dataset: toy}\n- {dataset: tooy}\n"
+        "- {dataset: startr, splt: dev}\narms: [{system: bm25}]\n"
+    )
+    file = Sweep(tmp_path, text.replace(", splt: dev", "")).path
+    wrong = [
+        "error: sweep.yaml:4: `datasets[1].dataset`: no dataset `tooy` in the lake; "
+        "did you mean `toy`?",
+        "error: sweep.yaml:5: `datasets[2].dataset`: no dataset `startr` in the lake; "
+        "did you mean `starter`?",
+    ]
+    hint = "hint: evalake datasets show toy && evalake ingest starter"
+    for command in (("config", "check"), ("plan",)):
+        ended = evalake(toy, *command, file.name, cwd=tmp_path)
+        assert (ended.code, ended.out) == (2, "")
+        assert ended.err.splitlines() == [*wrong, "", hint]
+    Sweep(tmp_path, text)  # with something else wrong, it is told beside that
+    ended = evalake(toy, "config", "check", file.name, cwd=tmp_path)
+    unknown = "error: sweep.yaml:5: `datasets[2].splt`: unknown key; did you mean `split`?"
+    assert sorted(ended.err.splitlines()) == sorted(
+        [*wrong, unknown, "", "hint: evalake config schema"]
+    )
+
+
+def test_a_dataset_that_can_be_ingested_and_was_not_is_told_by_config_check(
+    toy: Project, tmp_path: Path
+) -> None:
+    file = Sweep(tmp_path, "name: one\ndatasets: [{dataset: toy}, {dataset: starter}]\n"
+                 "arms: [{system: bm25}]\n").path  # fmt: skip
+    ended = evalake(toy, "config", "check", file.name, cwd=tmp_path)
+    assert (ended.code, ended.out) == (0, "")
+    assert ended.err.splitlines() == [
+        "sweep.yaml: ok, bm25", "not ingested here, so it cannot run yet: starter", "",
+        "hint: evalake ingest starter",
+    ]  # fmt: skip
+    ended = evalake(toy, "config", "check", file.name, "--json", cwd=tmp_path)
+    assert json.loads(ended.out) == {
+        "file": "sweep.yaml", "arms": ["bm25"], "not_ingested": ["starter"],
+    }  # fmt: skip
 
 
 def _sweep(arms: str) -> str:

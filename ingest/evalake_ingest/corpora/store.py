@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from evalake_ingest.corpora.symbols import Symbol, module_name, package_dirs, read_symbols
+from evalake_ingest.names import fetch_hint
 from evalake_ingest.records import CorpusDocument, CorpusSource, SkippedDocument
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.identity import corpus_id as hash_corpus
@@ -83,12 +84,19 @@ def open_corpus(project: Project, corpus_id: str) -> StoredCorpus:
     if not (folder / "corpus.json").is_file():
         raise UsageError(
             f"corpus {corpus_id[:12]} is not laid out here", where=str(project.corpora),
-            hint="evalake ingest NAME",
+            hint=_fetch_hint(project, corpus_id),
         )  # fmt: skip
     about = json.loads((folder / "corpus.json").read_text("utf-8"))
     paths = tuple(file.path for file in read_files(project, corpus_id) if file.stored)
     root = folder / "files" if about["kind"] == "files" else folder
     return StoredCorpus(corpus_id, about["kind"], root, paths)
+
+
+def _fetch_hint(project: Project, corpus_id: str) -> str | None:
+    """The command that lays a corpus out again, by the dataset that it belongs to."""
+    for file in (project.lake / "corpora").glob(f"dataset=*/run_date=*/{corpus_id}.parquet"):
+        return fetch_hint(project, file.parent.parent.name.removeprefix("dataset="))
+    return None
 
 
 def read_files(project: Project, corpus_id: str) -> list[CorpusFile]:

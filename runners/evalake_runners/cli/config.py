@@ -25,12 +25,19 @@ FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="A sweep or s
 @config_app.command(epilog="Exits 2 with every problem there is.  |  "
                     "Example: evalake config check configs/sweeps/demo.yaml")  # fmt: skip
 def check(file: FileArgument, as_json: JsonFlag = False) -> None:
-    """Check a file and everything it uses; runs nothing."""
-    arms = _arms(file)
+    """Check a file and everything it uses; runs nothing.
+
+    A dataset that `evalake ingest` knows and the lake does not have yet is told; no other passes.
+    """
+    arms, absent = _arms(file)
+    labels = [arm.label for arm in arms]
     if as_json:
-        print_json({"file": str(file), "arms": [arm.label for arm in arms]})
-    else:
-        say(f"{file}: ok, {', '.join(arm.label for arm in arms)}")
+        print_json({"file": str(file), "arms": labels, "not_ingested": list(absent)})
+        return
+    say(f"{file}: ok, {', '.join(labels)}")
+    if absent:
+        say(f"not ingested here, so it cannot run yet: {', '.join(absent)}")
+        say(f"\nhint: {' && '.join(f'evalake ingest {name}' for name in absent)}")
 
 
 @config_app.command(epilog="Example: evalake config schema bm25")
@@ -54,7 +61,8 @@ def show(file: FileArgument, as_json: JsonFlag = False) -> None:
     from evalake_runners.engine.arms import bind
 
     rows: list[dict[str, Any]] = []
-    for spec in _arms(file):
+    arms, _ = _arms(file)
+    for spec in arms:
         arm = bind(spec, dataset="", edition="", seed=0, project=current_project())
         rows.append(
             {
@@ -79,15 +87,18 @@ def show(file: FileArgument, as_json: JsonFlag = False) -> None:
     YAML().dump(rows, sys.stdout)
 
 
-def _arms(file: Path) -> tuple[ArmSpec, ...]:
+def _arms(file: Path) -> tuple[tuple[ArmSpec, ...], tuple[str, ...]]:
+    """The arms of a file, and the datasets that it needs and the lake does not have."""
     from evalake_runners.sweep_file import is_system_file, load_sweep, load_system
     from evalake_runners.yaml_file import read_yaml
 
     project = current_project()
     content = read_yaml(file).content
     if is_system_file(content):
-        return (load_system(str(content.get("system")), file, project, depth=None, label=None),)
-    return load_sweep(file, project).arms
+        arm = load_system(str(content.get("system")), file, project, depth=None, label=None)
+        return (arm,), ()
+    loaded = load_sweep(file, project)
+    return loaded.arms, loaded.not_ingested
 
 
 def _model(name: str) -> type[BaseModel]:

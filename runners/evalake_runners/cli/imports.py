@@ -93,6 +93,7 @@ def import_jsonl(
     Exits 2 with every line that does not fit; then nothing is written.
     """
     from evalake_ingest.imports.jsonl import JsonlFiles, load_answers, load_dataset
+    from evalake_ingest.names import require_metric
     from evalake_warehouse.errors import UsageError
 
     if tasks is None and run is None:
@@ -103,6 +104,8 @@ def import_jsonl(
         raise UsageError("give a folder or documents, not both", where="--corpus and --documents")
     if corpus is not None and not corpus.is_dir():
         raise UsageError("not a folder", where=f"--corpus {corpus}")
+    if metric is not None:
+        require_metric(current_project(), metric, where="--metric")
     loaded = None
     if tasks is not None:
         files = JsonlFiles(tasks, gold, corpus, documents)
@@ -154,14 +157,14 @@ def _unanswered(are_empty: bool) -> Unanswered:
 
 def _import(dataset: str, loaded: Loaded | None, ranking: Ranking | None, *, as_json: bool) -> None:
     from evalake_ingest.imports.rankings import write_ranking
+    from evalake_ingest.names import absent_dataset, ingested_names
     from evalake_ingest.pipeline import ingest, latest_edition
-    from evalake_warehouse.errors import UsageError
 
     project = current_project()
     ingested = ingest(project, loaded, check=None) if loaded else None
     edition = ingested.edition if ingested else latest_edition(project.lake, dataset)
     if edition is None:
-        raise UsageError(f"no dataset {dataset!r} in the lake", hint="evalake datasets list")
+        raise absent_dataset(dataset, ingested_names(project.lake))
     run = write_ranking(project, dataset, edition, ranking) if ranking else None
     if as_json:
         print_json({"dataset": _dataset_row(dataset, edition, ingested), "run": _run_row(run)})

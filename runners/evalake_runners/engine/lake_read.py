@@ -11,7 +11,7 @@ from typing import Any
 
 import duckdb
 
-from evalake_runners.yaml_file import did_you_mean
+from evalake_ingest.names import absent_dataset
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.lake.reader import LakeListing, list_lake, relation_sql, sql_literal
 
@@ -90,11 +90,7 @@ class LakeView:
         )
         mine = [row for row in rows if row["dataset"] == name]
         if not mine:
-            known = sorted({row["dataset"] for row in rows})
-            raise UsageError(
-                f"dataset `{name}` is not ingested here{did_you_mean(name, known)}",
-                hint=f"evalake ingest {name}",
-            )
+            raise absent_dataset(name, sorted({row["dataset"] for row in rows}))
         wanted = [row for row in mine if edition is None or row["edition"].startswith(edition)]
         if not wanted:
             known = [row["edition"][:12] for row in mine]

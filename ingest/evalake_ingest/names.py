@@ -1,0 +1,54 @@
+"""Names of datasets and metrics that are not there: the nearest ones, and a command that helps."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from difflib import get_close_matches
+from pathlib import Path
+
+from evalake_ingest.loaders import LOADERS
+from evalake_warehouse.definitions import metric_definitions
+from evalake_warehouse.errors import UsageError
+from evalake_warehouse.project import Project
+
+_ALL = "evalake datasets list --all"
+
+
+def ingested_names(lake: Path) -> list[str]:
+    """Datasets that have an edition in the lake."""
+    files = (lake / "datasets").glob("dataset=*/run_date=*/*.parquet")
+    names = {file.parent.parent.name.removeprefix("dataset=") for file in files}
+    return sorted(names - {"__schema"})  # the lake's own pin of the columns
+
+
+def absent_dataset(name: str, ingested: Collection[str]) -> UsageError:
+    """The error about a dataset that is not in the lake, with a command that works as it stands."""
+    if name in LOADERS:
+        return UsageError(f"dataset `{name}` is not ingested here", hint=f"evalake ingest {name}")
+    near = get_close_matches(name, [*ingested, *LOADERS], n=1)
+    if not near:
+        known = f"; there are: {', '.join(ingested)}" if ingested else ""
+        return UsageError(f"no dataset `{name}` in the lake{known}", hint=_ALL)
+    what = f"no dataset `{name}` in the lake; did you mean `{near[0]}`?"
+    verb = "datasets show" if near[0] in ingested else "ingest"
+    return UsageError(what, hint=f"evalake {verb} {near[0]}")
+
+
+def fetch_hint(project: Project, dataset: str) -> str:
+    """The command that brings a dataset of the lake here once more, with its corpora."""
+    if dataset in LOADERS:
+        return f"evalake ingest {dataset}"
+    return "evalake import --help" if dataset in ingested_names(project.lake) else _ALL
+
+
+def require_metric(project: Project, metric: str, *, where: str) -> None:
+    """Refuse a metric that no run will ever have.
+
+    Raises:
+        UsageError: with the nearest ones, or all there are.
+    """
+    known = [row["metric"] for row in metric_definitions(project)]
+    if metric not in known:
+        near = get_close_matches(metric, known, n=3)
+        told = f"nearest: {', '.join(near)}" if near else f"there are: {', '.join(known)}"
+        raise UsageError(f"no metric `{metric}`; {told}", where=where)
