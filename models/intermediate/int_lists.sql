@@ -20,6 +20,21 @@ n_files as (
 
 lost as (
     select * from {{ ref('int_lost_lists') }}
+),
+
+unread as (
+    select distinct
+        lost_texts.run_id,
+        lost_texts.task_id,
+        lost_texts.attempt,
+        gold.level
+    from {{ source('build', 'lost_texts') }} as lost_texts
+    inner join {{ ref('stg_gold') }} as gold
+        on lost_texts.dataset = gold.dataset
+        and lost_texts.edition = gold.edition
+        and lost_texts.task_id = gold.task_id
+        and lost_texts.gold_id = gold.gold_id
+    where gold.is_relevant
 )
 
 select
@@ -44,7 +59,8 @@ select
         else attempts.n_hits
     end as n_units,
     lost.task_id is not null as is_lost,
-    task_levels.is_gold_lost
+    -- Whether it holds the task's gold cannot be told.
+    task_levels.is_gold_lost or unread.task_id is not null as is_unjudged
 from attempts
 inner join task_levels
     on attempts.dataset = task_levels.dataset
@@ -56,3 +72,8 @@ left join lost
 left join n_files
     on attempts.run_id = n_files.run_id
     and attempts.task_id = n_files.task_id
+left join unread
+    on attempts.run_id = unread.run_id
+    and attempts.task_id = unread.task_id
+    and attempts.attempt = unread.attempt
+    and task_levels.level = unread.level

@@ -20,7 +20,7 @@ with lists as (
         lists.n_hits,
         lists.n_units,
         lists.is_lost,
-        lists.is_gold_lost,
+        lists.is_unjudged,
         lists.covered,
         lists.library,
         lists.resolved_library,
@@ -52,7 +52,7 @@ asked as (
                 then 'not_applicable'
             when definitions.measure = 'library_resolution' then null
             when
-                lists.is_gold_lost
+                lists.is_unjudged
                 and not (definitions.measure = 'coverage' and lists.covered is not null)
                 then 'evidence_lost'
             when lists.n_relevant = 0 then 'no_gold'

@@ -14,7 +14,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from filelock import FileLock
-from lake_factory import NOW, TODAY, RunWriter, docs, write_dataset
+from lake_factory import RunWriter, docs, write_dataset
 
 from evalake_warehouse.build import BuildSettings, build
 from evalake_warehouse.errors import BuildBusyError, BuildError, UsageError
@@ -307,83 +307,6 @@ def test_a_model_that_fails_leaves_the_warehouse_as_it_was(project: Project, edi
         build(project)
     assert current_file(project.warehouse) == before
     assert score(project, run, "t1") == 0.5
-
-
-def test_torn_and_newer_files_are_named_and_left_out(project: Project, edition: str) -> None:
-    run = write_run(project, edition, {"t1": docs("a")})
-    folder = project.lake / "hits" / "dataset=toy" / f"run_date={TODAY}"
-    torn = folder / f"{run.run_id}-99999.parquet"
-    torn.write_bytes(next(folder.glob("*.parquet")).read_bytes()[:-20])
-    result = build(project)
-    assert [problem.where for problem in result.skipped_files] == [str(torn)]
-    assert "torn" in result.skipped_files[0].what
-    assert score(project, run, "t1") == 0.5
-
-
-def test_a_list_whose_file_was_torn_later_is_unknown_and_not_zero(
-    project: Project, edition: str
-) -> None:
-    run = write_run(project, edition, {"t1": docs("a")})
-    build(project)
-    hits = next((project.lake / "hits").rglob(f"{run.run_id}*.parquet"))
-    hits.write_bytes(hits.read_bytes()[:-20])
-    assert len(build(project).skipped_files) == 1
-    assert score(project, run, "t1") is None
-    hits.unlink()
-    build(project)
-    with open_warehouse(project) as connection:
-        sql = "select distinct null_reason from fct_task_metrics"
-        assert rows(connection, sql) == [{"null_reason": "evidence_lost"}]
-
-
-@pytest.mark.parametrize("table", ["qrels", "gold"])
-def test_no_list_is_scored_against_gold_that_was_torn(
-    project: Project, edition: str, table: str
-) -> None:
-    run = write_run(project, edition, {"t1": docs("a"), "t2": "error"})
-    file = next((project.lake / table).rglob(f"{edition}.parquet"))
-    whole = file.read_bytes()
-    file.write_bytes(whole[:-20])
-    assert len(build(project).skipped_files) == 1
-    with open_warehouse(project) as connection:
-        sql = "select task_id, value, null_reason from fct_task_metrics where metric = 'recall@10'"
-        assert connection.execute(f"{sql} order by task_id").fetchall() == [
-            ("t1", None, "evidence_lost"),
-            ("t2", None, "error"),
-        ]
-    file.write_bytes(whole)
-    build(project)
-    assert score(project, run, "t1") == 0.5
-
-
-def test_a_run_that_was_torn_and_copied_again_is_judged_as_if_nothing_had_been(
-    project: Project, edition: str
-) -> None:
-    run = write_run(project, edition, {"t1": docs("a")})
-    kept = write_run(project, edition, {"t1": docs("a")})
-    indexed = {
-        "dataset": "toy",
-        "run_id": run.run_id,
-        "corpus_id": "c0",
-        "at": NOW,
-        "status": "ok",
-        "ingestion_hash": "i",
-        "counts_json": "{}",
-        "cache_hit": False,
-        "seconds": 2.0,
-    }
-    run._write("index_events", [indexed])
-    build(project)
-    whole = {path: path.read_bytes() for path in (project.lake / "runs").rglob(f"{run.run_id}*")}
-    for path, content in whole.items():
-        path.write_bytes(content[:-20])
-    damaged = build(project)
-    assert (damaged.n_runs, damaged.changed_runs, damaged.removed_runs) == (1, (), (run.run_id,))
-    assert damaged.rows["fct_run_latency"] == 0
-    for path, content in whole.items():
-        path.write_bytes(content)
-    assert build(project).changed_runs == (run.run_id,)
-    assert score(project, run, "t1") == score(project, kept, "t1") == 0.5
 
 
 def test_a_pointer_file_serves_where_links_are_impossible(

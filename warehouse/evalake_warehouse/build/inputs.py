@@ -4,7 +4,8 @@ build ends, and in the other the warehouse, with what it was made from."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ import duckdb
 from evalake_warehouse.build.batches import Batch
 from evalake_warehouse.build.freshness import Changes, Member, RunState, WarehouseState
 from evalake_warehouse.build.frozen import forget_baselines, lay_baselines, read_baselines
+from evalake_warehouse.build.lost_texts import lost_texts_sql
 from evalake_warehouse.lake.reader import LakeListing, quoted, relation_sql, sql_literal
 from evalake_warehouse.lake.schemas import TABLES
 
@@ -93,8 +95,17 @@ def prepare(database: Path, listing: LakeListing, changes: Changes) -> None:
         lay_baselines(connection, changes)
 
 
-def lay_batch(database: Path, listing: LakeListing, batch: Batch) -> None:
-    """Lay out a batch's runs and work lists, and take out the tests that it makes anew."""
+def lay_batch(
+    database: Path, listing: LakeListing, batch: Batch, *, lost_texts: Collection[str] = ()
+) -> set[str]:
+    """Lay out a batch's runs and work lists, and take out the tests that it makes anew.
+
+    Args:
+        lost_texts: datasets of which a text is gone from the lake.
+
+    Returns:
+        Runs of the batch with a list that cannot be judged without such a text.
+    """
     run_ids = set(batch.run_ids)
     with duckdb.connect(str(work_file(database))) as connection:
         for name, lake_table in TABLES.items():
@@ -103,18 +114,27 @@ def lay_batch(database: Path, listing: LakeListing, batch: Batch) -> None:
                 _lay(connection, name, [file.path for file in files if file.owner in run_ids])
         _create_keys(connection, "changed_runs", "run_id", batch.run_ids)
         connection.execute(hit_counts_sql(batch.hit_counts))
+        connection.execute(lost_texts_sql(lost_texts))
+        unread = connection.execute("select distinct run_id from build.lost_texts").fetchall()
         _create_keys(connection, "changed_families", "family", batch.families)
         _create_keys(connection, "candidates", "run_id", batch.candidates)
     if batch.families:
         with duckdb.connect(str(database)) as connection:
             for table in _tables_with(connection, "family", "candidate_run_id"):
                 _delete(connection, table, "family", batch.families)
+    return {run_id for (run_id,) in unread}
 
 
-def finish(database: Path, changes: Changes, *, meta: Mapping[str, Any]) -> dict[str, int]:
-    """Record what the warehouse was made from, and count the marts' rows."""
+def finish(
+    database: Path, changes: Changes, *, unread: Collection[str], meta: Mapping[str, Any]
+) -> dict[str, int]:
+    """Record what the warehouse was made from, and count the marts' rows.
+
+    Args:
+        unread: runs to judge again next time, when the texts that they miss may be back.
+    """
     with duckdb.connect(str(database)) as connection:
-        _write_state(connection, changes)
+        _write_state(connection, changes, unread)
         _write_meta(connection, changes, meta)
         connection.execute("checkpoint")
     with duckdb.connect(str(database), read_only=True) as connection:
@@ -175,15 +195,16 @@ def _tables_with(connection: DuckDBPyConnection, *columns: str) -> set[str]:
     return {name for (name,) in found.fetchall()}
 
 
-def _write_state(connection: DuckDBPyConnection, changes: Changes) -> None:
+def _write_state(connection: DuckDBPyConnection, changes: Changes, unread: Collection[str]) -> None:
     import pyarrow as pa
 
     names = ("run_id", "dataset", "edition", "files_hash", "input_hash")
+    found = [
+        replace(state, input_hash="") if state.run_id in unread else state
+        for state in changes.states
+    ]
     states = pa.table(
-        {
-            name: pa.array([getattr(state, name) for state in changes.states], pa.string())
-            for name in names
-        }
+        {name: pa.array([getattr(state, name) for state in found], pa.string()) for name in names}
     )
     connection.register("states", states)
     connection.execute(f"create or replace table {_STATE_TABLE} as select * from states")

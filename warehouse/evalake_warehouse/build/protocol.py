@@ -135,10 +135,10 @@ class _Build:
         )
         build_id, rows = None, {}
         if changes.is_needed:
-            self._derive_texts(listing, changes)
+            lost_texts = self._derive_texts(listing, changes)
             build_id = new_run_id()
             database = self._working_copy(None if changes.is_fresh_start else current)
-            rows = self._judge(database, build_id, changes, before)
+            rows = self._judge(database, build_id, changes, before, lost_texts)
             self.step("swapping")
             self._swap(database, link, build_id)
         return BuildResult(
@@ -152,19 +152,19 @@ class _Build:
             variables=self.settings.changed(),
         )
 
-    def _derive_texts(self, listing: LakeListing, changes: Changes) -> None:
-        """Fingerprint and score the texts that changed runs returned."""
+    def _derive_texts(self, listing: LakeListing, changes: Changes) -> set[str]:
+        """Fingerprint and score the texts that changed runs returned; datasets that lost some."""
         from evalake_warehouse.relevance.text_fingerprints import fingerprint_missing_texts
         from evalake_warehouse.relevance.text_scores import score_missing_pairs
 
         run_ids = [state.run_id for state in changes.changed]
-        fingerprint_missing_texts(
+        lost = fingerprint_missing_texts(
             self.project,
             listing,
             run_ids,
             on_progress=lambda done, of: self.step(f"fingerprinting texts {done}/{of}"),
         )
-        score_missing_pairs(
+        return lost | score_missing_pairs(
             self.project,
             listing,
             run_ids,
@@ -182,7 +182,12 @@ class _Build:
         return database
 
     def _judge(
-        self, database: Path, build_id: str, changes: Changes, before: WarehouseState
+        self,
+        database: Path,
+        build_id: str,
+        changes: Changes,
+        before: WarehouseState,
+        lost_texts: set[str],
     ) -> dict[str, int]:
         # Listed again: the texts derived a moment ago are files too.
         listing = list_lake(self.project.home)
@@ -191,12 +196,13 @@ class _Build:
         batches = plan_batches(
             listing, changes, members_before=members, frozen=frozen_work(database, changes)
         )
+        unread: set[str] = set()
         for number, batch in enumerate(batches, start=1):
             prefix = f"batch {number}/{len(batches)}: " if len(batches) > 1 else ""
             self.step(f"{prefix}building models")
-            lay_batch(database, listing, batch)
+            unread |= lay_batch(database, listing, batch, lost_texts=lost_texts)
             self._run_models(database, prefix, seeds=changes.is_fresh_start and number == 1)
-        rows = finish(database, changes, meta=self._meta(build_id, listing))
+        rows = finish(database, changes, unread=unread, meta=self._meta(build_id, listing))
         if _wal(database).exists():
             raise BuildError("the build file still has a write-ahead log", where=str(database))
         work_file(database).unlink()

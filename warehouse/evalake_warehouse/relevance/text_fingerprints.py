@@ -43,12 +43,12 @@ wanted as (
     where hits.text_sha256 is not null
 )
 
-select texts.text_sha256, any_value(texts.text) as text
-from texts
-semi join wanted using (text_sha256)
+select wanted.text_sha256, any_value(texts.text) as text
+from wanted
 anti join (select * from text_fingerprints where rule_version = $rule) as known
     using (text_sha256)
-group by texts.text_sha256
+left join texts using (text_sha256)
+group by wanted.text_sha256
 """
 
 
@@ -58,13 +58,17 @@ def fingerprint_missing_texts(
     run_ids: Collection[str],
     *,
     on_progress: Callable[[int, int], None] | None = None,
-) -> int:
-    """Fingerprint every hit text that the given runs need and the lake lacks; return how many."""
+) -> set[str]:
+    """Fingerprint every hit text that the given runs need and the lake lacks.
+
+    Returns:
+        Datasets of which some text has no fingerprint, because it is gone from the lake.
+    """
     import duckdb
 
     wanted = set(run_ids)
     datasets = {file.dataset for run_id in run_ids for file in listing.by_run.get(run_id, ())}
-    total = 0
+    lost: set[str] = set()
     for dataset in sorted(datasets):
         with duckdb.connect() as connection:
             for table in ("runs", "hits"):
@@ -73,15 +77,17 @@ def fingerprint_missing_texts(
             for table in ("qrels", "texts", "text_fingerprints"):
                 paths = listing.paths(table, datasets=[dataset])
                 connection.execute(f"create view {table} as {relation_sql(table, paths)}")
-            rows = connection.execute(_MISSING_TEXTS, {"rule": FINGERPRINT_RULE}).fetchall()
+            found = connection.execute(_MISSING_TEXTS, {"rule": FINGERPRINT_RULE}).fetchall()
+        rows = [row for row in found if row[1] is not None]
+        if len(rows) < len(found):
+            lost.add(dataset)
         for start in range(0, len(rows), _BLOCK):
             block = rows[start : start + _BLOCK]
             results = _fingerprint_all([text for _, text in block])
             _write(project, dataset, [sha256 for sha256, _ in block], results)
             if on_progress:
                 on_progress(start + len(block), len(rows))
-        total += len(rows)
-    return total
+    return lost
 
 
 def _fingerprint_all(texts: list[str]) -> list[Fingerprinted]:

@@ -76,17 +76,21 @@ def score_missing_pairs(
     run_ids: Collection[str],
     *,
     on_progress: Callable[[int, int], None] | None = None,
-) -> int:
-    """Score every pair that the given runs need and the lake lacks; return how many.
+) -> set[str]:
+    """Score every pair that the given runs need and the lake lacks.
 
     The scorer itself spreads a block over all processors. Blocks that were written stay in the
     lake if the work is interrupted.
+
+    Returns:
+        Datasets of which some pair has no score, because a text of it is gone from the lake.
     """
     datasets = {file.dataset for run_id in run_ids for file in listing.by_run.get(run_id, ())}
-    return sum(
-        _score_dataset(project, listing, run_ids, dataset, on_progress)
+    return {
+        dataset
         for dataset in sorted(datasets)
-    )
+        if not _score_dataset(project, listing, run_ids, dataset, on_progress)
+    }
 
 
 def _score_dataset(
@@ -95,18 +99,19 @@ def _score_dataset(
     run_ids: Collection[str],
     dataset: str,
     on_progress: Callable[[int, int], None] | None,
-) -> int:
+) -> bool:
+    """Whether all pairs of a dataset that the runs need have a score now."""
     import duckdb
 
     with duckdb.connect() as connection:
         _create_views(connection, listing, run_ids, dataset)
         if not _count(connection, "select count(*) from qrels where relation = 'text'"):
-            return 0
+            return True
         key = {"scorer": SCORER, "scorer_version": SCORER_VERSION, "floor": TEXT_FLOOR}
         connection.execute(_MISSING_PAIRS, key)
         n_pairs = _count(connection, "select count(*) from pairs")
         if not n_pairs:
-            return 0
+            return True
         waiting: list[pa.Table] = []
         done = 0
         for batch in connection.execute(_PAIR_TEXTS).to_arrow_reader(_BLOCK):
@@ -118,7 +123,7 @@ def _score_dataset(
             if on_progress:
                 on_progress(done, n_pairs)
         _write(project, dataset, waiting)
-    return done
+    return done == n_pairs
 
 
 def _create_views(

@@ -22,7 +22,8 @@ it (`recall@5:symbol`). Values are NULL, with `null_reason`, where a task failed
 `timeout`, `not_attempted`), has no gold (`no_gold`), was asked for fewer hits than the cutoff
 (`beyond_depth`), where the metric has no meaning (`not_applicable`), where one text was answered
 (output `composite` or `blob`) and no gold of the task is text (`no_comparable_output`), or where
-hits that an attempt counts are gone from the lake (`evidence_lost`).
+hits that an attempt counts, gold, or texts that gold is recognised by are gone from the lake
+(`evidence_lost`).
 
 | metric | formula | pairs tested by | reference |
 |---|---|---|---|
