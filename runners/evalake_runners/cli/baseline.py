@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from evalake_runners.cli.app import JsonFlag, app, current_project
+from evalake_runners.cli.opened import open_judged
 from evalake_runners.cli.output import print_json, print_rows, say
 from evalake_warehouse.errors import ExitCode
 
@@ -43,11 +44,10 @@ def freeze(
     """
     from evalake_warehouse.baseline import freeze as freeze_run
     from evalake_warehouse.baseline import save
-    from evalake_warehouse.query import open_warehouse
     from evalake_warehouse.runs import resolve_run
 
     project = current_project()
-    with open_warehouse(project) as connection:
+    with open_judged() as connection:
         found = resolve_run(connection, run, dataset=dataset, split=split)
         frozen = freeze_run(connection, found)
     target = output or project.baselines / f"{found.dataset}-{found.split}.json"
@@ -70,11 +70,10 @@ def check(
 ) -> int:
     """Compare a frozen file with what the warehouse says of the same run now."""
     from evalake_warehouse.baseline import changed_values, freeze, load_baseline
-    from evalake_warehouse.query import open_warehouse
     from evalake_warehouse.runs import resolve_run
 
     frozen = load_baseline(file)
-    with open_warehouse(current_project()) as connection:
+    with open_judged() as connection:
         now = freeze(connection, resolve_run(connection, frozen.record.run_id))
     changed = changed_values(frozen, now)
     if as_json:
