@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from evalake_ingest.names import absent_dataset, ingested_names
-from evalake_ingest.pipeline import find_lake_file
+from evalake_ingest.publish import find_lake_file
 from evalake_warehouse.errors import UsageError
 
 Row = dict[str, Any]

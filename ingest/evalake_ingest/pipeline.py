@@ -13,13 +13,14 @@ import pyarrow.parquet as pq
 
 from evalake_ingest.corpora.store import load_symbols, read_files
 from evalake_ingest.editions import Edition, Row, edition_rows, make_edition
+from evalake_ingest.publish import find_lake_file, staged
 from evalake_ingest.records import Loaded
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.lake.writer import write_columns, write_rows
 from evalake_warehouse.project import Project
 from evalake_warehouse.relevance.fingerprint import FINGERPRINT_RULE
 
-# Written last: an edition without its row here was never finished.
+# An edition without its row here was never finished.
 _MARK = "datasets"
 
 
@@ -66,8 +67,6 @@ def ingest(
     Raises:
         DatasetError: nothing kept, rows unaccounted for, or the check failed.
     """
-    from filelock import FileLock
-
     if not _NAME.fullmatch(loaded.info.name):
         raise UsageError(
             f"{loaded.info.name!r} cannot name a dataset: lower case letters, digits, '.', '_', '-'"
@@ -75,9 +74,8 @@ def ingest(
     step = on_step or (lambda _: None)
     step("laying out corpora and checking gold against them")
     edition = make_edition(project, loaded)
-    project.home.mkdir(parents=True, exist_ok=True)
     changes = None
-    with FileLock(project.home / f"ingest-{edition.info.name}.lock"):
+    with staged(project, edition.info.name) as stage:
         is_new = find_lake_file(project.lake, _MARK, edition.info.name, edition.edition) is None
         if is_new:
             if check is not None:
@@ -85,7 +83,7 @@ def ingest(
                 check(project, edition)
             step("writing")
             changes = compare_with_previous(project, edition)
-            write_edition(project, edition)
+            write_edition(project, edition, stage)
     return Ingested(
         dataset=edition.info.name,
         edition=edition.edition,
@@ -98,34 +96,20 @@ def ingest(
     )
 
 
-def write_edition(project: Project, edition: Edition, *, lake: Path | None = None) -> None:
-    """Write the rows of an edition and of its corpora.
-
-    Args:
-        lake: another lake than the project's own, for the self-check.
-    """
-    target = lake or project.lake
+def write_edition(project: Project, edition: Edition, lake: Path) -> None:
+    """Write the rows of an edition and of its corpora to a lake that has none of them."""
     now = datetime.now(UTC)
     for corpus_id in edition.sources:
-        _write_corpus(project, target, edition, corpus_id, now)
+        _write_corpus(project, lake, edition, corpus_id, now)
     for table, rows in edition_rows(edition).items():
-        leftover = find_lake_file(target, table, edition.info.name, edition.edition)
-        if leftover is not None:  # of an ingest that was killed before its mark
-            leftover.unlink()
         write_rows(
-            target,
+            lake,
             table,
             rows,
             dataset=edition.info.name,
             run_date=now.date(),
             stem=edition.edition,
         )
-
-
-def find_lake_file(lake: Path, table: str, dataset: str, stem: str) -> Path | None:
-    """The lake file of that stem, whatever day it was written on."""
-    folder = lake / table / f"dataset={dataset}"
-    return next(folder.glob(f"run_date=*/{stem}.parquet"), None)
 
 
 def compare_with_previous(project: Project, edition: Edition) -> Changes | None:
@@ -208,5 +192,4 @@ def _write_corpus(
     for table, columns in tables.items():
         # Another fingerprint rule reads the same corpus anew, beside what an earlier one read.
         stem = f"{corpus_id}-{FINGERPRINT_RULE}" if table == "corpus_symbols" else corpus_id
-        if find_lake_file(lake, table, dataset, stem) is None:
-            write_columns(lake, table, columns, dataset=dataset, run_date=now.date(), stem=stem)
+        write_columns(lake, table, columns, dataset=dataset, run_date=now.date(), stem=stem)

@@ -34,7 +34,7 @@ def check_edition(project: Project, edition: Edition) -> None:
 
     with tempfile.TemporaryDirectory(prefix="evalake-check-") as folder:
         scratch = _scratch_project(project, Path(folder))
-        write_edition(project, edition, lake=scratch.lake)
+        write_edition(project, edition, scratch.lake)
         expected = _write_controls(scratch, edition)
         share_parsed(project, scratch)
         _build_apart(scratch)

@@ -11,7 +11,8 @@ from tests.ingest.toy_loaded import BOX, FILES, LOAD, RUN_BY_CODE, loaded, task
 
 from evalake_ingest.catalogue import describe, list_drops, list_editions
 from evalake_ingest.editions import make_edition
-from evalake_ingest.pipeline import find_lake_file, ingest
+from evalake_ingest.pipeline import ingest
+from evalake_ingest.publish import find_lake_file
 from evalake_ingest.records import Drop, GoldItem, Qrel, Task
 from evalake_warehouse.errors import DatasetError, UsageError
 from evalake_warehouse.identity import sha256_text
@@ -94,7 +95,7 @@ def test_a_failed_check_leaves_no_row(project: Project) -> None:
 
     with pytest.raises(DatasetError, match="gold scores 0"):
         ingest(project, loaded([task("a", LOAD)]), check=refuse)
-    assert not project.lake.exists()
+    assert lake_files(project) == set()
 
 
 def test_gold_that_is_not_in_the_corpus_is_dropped_with_a_reason(project: Project) -> None:

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from evalake_ingest.corpora.paths import clean_path
 from evalake_ingest.corpora.store import open_corpus
-from evalake_ingest.pipeline import find_lake_file
+from evalake_ingest.publish import find_lake_file
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.identity import canonical_json, content_hash, new_run_id, sha256_text
 from evalake_warehouse.lake.writer import write_rows
