@@ -39,7 +39,7 @@ def test_gold_that_no_hit_can_match_fails_the_ingest_and_leaves_no_row(project: 
     assert told == {
         ("bad", "gold scores 0.0, expected 1.0"), ("bad", "gold by text scores 0.0, expected 1.0"),
     }  # fmt: skip
-    assert not project.lake.exists()
+    assert list(project.lake.iterdir()) == []
 
 
 def rows(*items: GoldItem) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
