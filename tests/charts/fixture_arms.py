@@ -131,6 +131,8 @@ class RunSpec:
     edition: str = EDITION
     seed: int = 0
     depth: int = DEPTH
+    n_hits: int = 10
+    suspect_reason: str | None = None
     joins: tuple[Joins, ...] = ()
 
 

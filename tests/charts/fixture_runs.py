@@ -69,7 +69,7 @@ def add_run(tables: Tables, run: RunSpec, *, hit_text: str | None = None) -> Non
                 "task_id": task_id,
                 "attempt": 1,
                 "status": status,
-                "n_hits": 0 if failed else 10,
+                "n_hits": 0 if failed else run.n_hits,
                 "n_concurrent": 1,
                 "started_at": run.started_at,
                 "reason": "crashed" if failed else None,
@@ -121,7 +121,7 @@ def _add_hits(
 ) -> None:
     task_id = task_id_of(number)
     repo = REPOS[number % 4]
-    for place in range(1, 11):
+    for place in range(1, run.n_hits + 1):
         # The same function in a second chunk: it matches, and earns nothing more.
         repeated = rank is not None and place == rank + 2
         relevant = place == rank or repeated
@@ -146,7 +146,7 @@ def _add_hits(
                 "path": path,
                 "start_line": start,
                 "end_line": start + 7,
-                "score": float(20 - place),
+                "score": float(run.n_hits + 10 - place),
                 "relevant": relevant,
                 "grade": 1 if relevant else None,
                 "gold_id": gold_id,

@@ -77,7 +77,8 @@ def add_summaries(tables: Tables, run: RunSpec) -> None:
             "n_timeout": 0,
             "n_not_attempted": run.n_not_attempted,
             "n_dropped": 2,
-            "suspect": False,
+            "suspect": run.suspect_reason is not None,
+            "suspect_reason": run.suspect_reason,
         }
     )
 

@@ -30,8 +30,9 @@ class Tables:
 
     def write_marts(self, path: Path) -> None:
         with duckdb.connect(str(path)) as connection:
-            for name, columns in SCHEMAS.items():
-                schema = pa.schema(list(columns.items()))
+            for name, schema in SCHEMAS.items():
+                unknown = {key for row in self.marts[name] for key in row} - set(schema.names)
+                assert not unknown, f"no column of {name}: {sorted(unknown)}"
                 data = pa.Table.from_pylist(self.marts[name], schema=schema)
                 connection.register("incoming", data)
                 connection.execute(f"create table {name} as select * from incoming")

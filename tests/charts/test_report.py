@@ -155,6 +155,12 @@ def test_the_explorer_has_every_task_with_gold_scores_and_hits(
     assert labels[data["candidate"]] == leaderboard(demo)[0]["arm"]
 
 
+def test_the_explorer_has_the_first_twenty_hits_of_a_longer_list(tmp_path: Path) -> None:
+    with open_marts(build_project(tmp_path, demo_runs(ARMS[:1], n_tasks=1, n_hits=21))) as marts:
+        data = explorer_data(panels(marts)[0])
+    assert [hit[0] for hit in data["hits"]["0"]["0"]] == list(range(1, 21))
+
+
 def test_a_failed_task_has_no_score_and_says_why(tmp_path: Path) -> None:
     runs = demo_runs(ARMS[:2], n_tasks=6)
     runs[1].n_error = 2

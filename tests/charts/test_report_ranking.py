@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from tests.charts.conftest import build_project
 from tests.charts.fixture_arms import ARMS, demo_runs
 
@@ -66,3 +67,35 @@ def test_a_partial_run_is_listed_and_left_out(tmp_path: Path) -> None:
     assert rows[-1]["partial"] == "has 3 of 8 tasks"
     assert rows[-1]["rank"] is None
     assert "pydocs-lexical is left out of charts and comparisons: it has 3 of 8 tasks" in text
+
+
+def test_a_partial_run_stands_after_one_without_any_score(tmp_path: Path) -> None:
+    arms = (replace(ARMS[0], label="whole"), replace(ARMS[1], label="part"))
+    runs = demo_runs((*arms, replace(ARMS[1], label="unscored")), n_tasks=8)
+    runs[1].n_tasks = 3
+    runs[2].scored = False
+    with open_marts(build_project(tmp_path, runs)) as marts:
+        rows = leaderboard(panels(marts)[0])
+    assert [(row["arm"], row["rank"], row["mean"] is None) for row in rows] == [
+        ("whole", 1, False),
+        ("unscored", None, True),
+        ("part", None, False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        ("nothing_attempted", "nothing was attempted"),
+        ("all_failed", "every task that was attempted failed"),
+        ("no_comparable_output", "its answers cannot be compared with the gold"),
+        ("all_empty", "every answer was empty"),
+        ("all_zero", "every score is 0"),
+    ],
+)
+def test_a_suspect_run_says_why(tmp_path: Path, reason: str, told: str) -> None:
+    runs = demo_runs(ARMS[:2], n_tasks=4)
+    runs[1].suspect_reason = reason
+    with open_marts(build_project(tmp_path, runs)) as marts:
+        text = render_report(panels(marts), "md")
+    assert f"ripgrep is suspect: {told}." in text

@@ -271,5 +271,5 @@ def _quality_rows(
             "legend": selection.legends[row["run_id"]],
         }
         for row in scores
-        if times.get(row["run_id"], {}).get(f"{percentile}_s")
+        if row["run_id"] in times and times[row["run_id"]][f"{percentile}_s"]
     ]

@@ -36,6 +36,11 @@ def completeness_of(selection: Selection) -> dict[str, Mapping[str, Any]]:
     return {row["run_id"]: row for row in found}
 
 
+def cell(row: Mapping[str, Any] | None, column: str) -> Any:
+    """A column of a mart's row; None where the mart has no row."""
+    return None if row is None else row[column]
+
+
 def n_failed(completeness: Mapping[str, Any] | None) -> int | None:
     """Tasks that ended in an error or a timeout; those not attempted did not fail."""
     if completeness is None:

@@ -10,6 +10,7 @@ from evalake_warehouse.charts.labels import DASH, duration, interval
 from evalake_warehouse.charts.marts import ids
 from evalake_warehouse.charts.selection import Selection
 from evalake_warehouse.report.facts import (
+    cell,
     completeness_of,
     everyone,
     metric_rows,
@@ -42,7 +43,7 @@ def leaderboard(selection: Selection) -> list[dict[str, Any]]:
     reasons = not_scored(selection)
     found = []
     for run in runs:
-        main = scores.get((run.run_id, primary), {})
+        main = scores.get((run.run_id, primary))
         found.append(
             {
                 "rank": None,
@@ -51,12 +52,12 @@ def leaderboard(selection: Selection) -> list[dict[str, Any]]:
                 "arm_hash": run.arm_hash,
                 "system": run.system,
                 "role": run.role,
-                "n_scored": main.get("n_scored", 0),
+                "n_scored": cell(main, "n_scored") or 0,
                 "n_tasks": max(run.n_tasks, run.n_seen, selection.n_tasks),
                 "primary_metric": primary,
-                **{key: main.get(key) for key in _SCORE},
-                **{m: scores.get((run.run_id, m), {}).get("mean") for m in METRICS},
-                "p50_s": latency.get(run.run_id, {}).get("p50_s"),
+                **{key: cell(main, key) for key in _SCORE},
+                **{m: cell(scores.get((run.run_id, m)), "mean") for m in METRICS},
+                "p50_s": cell(latency.get(run.run_id), "p50_s"),
                 "n_failed": n_failed(completeness.get(run.run_id)),
                 "not_scored": reasons[run.run_id],
                 "partial": left_out.get(run.run_id),
@@ -142,7 +143,7 @@ def scored(row: Mapping[str, Any]) -> str:
     """
     low, high = row["ci_low"], row["ci_high"]
     if low == high:
-        low, high = row.get("wilson_low"), row.get("wilson_high")
+        low, high = row["wilson_low"], row["wilson_high"]
     return interval(row["mean"], low, high)
 
 

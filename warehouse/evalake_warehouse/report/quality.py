@@ -83,7 +83,7 @@ def warnings(selection: Selection) -> list[str]:
             reason = left_out[row["run_id"]]
             lines.append(f"{arm} is left out of charts and comparisons: it {reason}.")
         elif row["suspect"]:
-            reason = _SUSPECT.get(row.get("suspect_reason") or "", "no result to rely on")
+            reason = _SUSPECT[row["suspect_reason"]]
             lines.append(f"{arm} is suspect: {reason}.")
         elif missing:
             n_missing = sum(missing.values())
@@ -127,11 +127,10 @@ def completeness_rows(selection: Selection) -> list[dict[str, Any]]:
     found = completeness_of(selection)
     rows = []
     for run in everyone(selection):
-        row = dict(found.get(run.run_id, {"run_id": run.run_id, "suspect": None}))
-        row.setdefault("n_tasks", run.n_tasks)
+        row = dict(found[run.run_id])
         row["arm"] = selection.labels.get(run.run_id, run.arm_label)
         row["status"] = run.status
-        row["n_failed"] = n_failed(found.get(run.run_id))
+        row["n_failed"] = n_failed(row)
         rows.append(row)
     return rows
 

@@ -125,19 +125,19 @@ def environment(selection: Selection) -> Section:
 
 
 def _commit(row: Mapping[str, Any]) -> str | None:
-    sha = row.get("git_sha")
-    return f"{sha[:10]}{' (dirty)' if row.get('git_dirty') else ''}" if sha else None
+    sha = row["git_sha"]
+    return f"{sha[:10]}{' (dirty)' if row['git_dirty'] else ''}" if sha else None
 
 
 def _machine(found: list[dict[str, Any]]) -> list[dict[str, str]]:
     """Facts of the host and the command; several values where runs differ."""
     facts: dict[str, dict[str, None]] = {}
     for row in found:
-        shown: dict[str, Any] = {"evalake": row.get("evalake_version")}
-        for key, value in _parsed(row.get("host_json")).items():
+        shown: dict[str, Any] = {"evalake": row["evalake_version"]}
+        for key, value in _parsed(row["host_json"]).items():
             is_size = key.endswith("bytes") and isinstance(value, int)
             shown[key.removesuffix("_bytes").replace("_", " ")] = size(value) if is_size else value
-        shown["command"] = row.get("command")
+        shown["command"] = row["command"]
         for name, value in shown.items():
             if value not in (None, "", [], {}):
                 facts.setdefault(name, {})[_flat(value)] = None
@@ -148,7 +148,7 @@ def _packages(found: list[dict[str, Any]]) -> list[dict[str, str]]:
     """Versions of the packages that ran; several where runs differ."""
     versions: dict[str, dict[str, None]] = {}
     for row in found:
-        for name, version in _parsed(row.get("packages_json")).items():
+        for name, version in _parsed(row["packages_json"]).items():
             versions.setdefault(name, {})[_flat(version)] = None
     return [{"package": name, "version": ", ".join(versions[name])} for name in sorted(versions)]
 

@@ -10,6 +10,7 @@ from evalake_warehouse.charts.frozen import with_known
 from evalake_warehouse.charts.labels import DASH, chance_text, duration, title
 from evalake_warehouse.charts.selection import Selection
 from evalake_warehouse.report.facts import (
+    cell,
     cost_rows,
     dataset_row,
     drop_rows,
@@ -110,7 +111,7 @@ def _times(selection: Selection) -> Table:
     for run in selection.runs:
         cost = costs.get(run.run_id, {"index_s": None, "n_cached": 0, "bytes_on_disk": None})
         row = {"arm": selection.labels[run.run_id], "run_id": run.run_id, **cost}
-        row["search"] = searches.get(run.run_id, {})
+        row["search"] = searches.get(run.run_id)
         rows.append(row)
     columns = [
         arm_column(),
@@ -124,7 +125,7 @@ def _times(selection: Selection) -> Table:
 
 def _search_column(name: str) -> Column:
     return Column(
-        f"search {name}", lambda row: duration(row["search"].get(f"{name}_s")), align="right"
+        f"search {name}", lambda row: duration(cell(row["search"], f"{name}_s")), align="right"
     )
 
 

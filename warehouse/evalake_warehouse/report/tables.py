@@ -65,17 +65,17 @@ class Section:
 
 def text(key: str, title: str | None = None, *, kind: Any = "plain") -> Column:
     """A left-aligned column of text."""
-    return Column(title or key, lambda row: _or_dash(row.get(key)), kind=kind)
+    return Column(title or key, lambda row: _or_dash(row[key]), kind=kind)
 
 
 def count(key: str, title: str | None = None) -> Column:
     """A whole number, with thin spaces between thousands."""
-    return Column(title or key, lambda row: whole(row.get(key)), align="right")
+    return Column(title or key, lambda row: whole(row[key]), align="right")
 
 
 def number(key: str, title: str | None = None, digits: int = 3) -> Column:
     """A decimal number."""
-    return Column(title or key, lambda row: decimal(row.get(key), digits), align="right")
+    return Column(title or key, lambda row: decimal(row[key], digits), align="right")
 
 
 def arm_column(title: str = "arm") -> Column:
