@@ -11,6 +11,7 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 
 from evalake_warehouse.errors import ConfigError, Problem
+from evalake_warehouse.secrets import remember_secrets
 
 Model = TypeVar("Model", bound=BaseModel)
 Loc = tuple[str | int, ...]
@@ -70,12 +71,14 @@ class YamlFile:
 def check(model: type[Model], value: Any) -> tuple[Model | None, list[tuple[Loc, str]]]:
     """`value` as a model, or None and what is wrong with it, where."""
     try:
-        return model.model_validate(value), []
+        made = model.model_validate(value)
     except ValidationError as error:
         return None, [
             (tuple(item["loc"]), _message(model, tuple(item["loc"]), item["type"], item["msg"]))
             for item in error.errors(include_url=False, include_input=False)
         ]
+    remember_secrets(made)
+    return made, []
 
 
 def check_parts(

@@ -18,6 +18,7 @@ from evalake_warehouse.errors import UsageError
 from evalake_warehouse.identity import canonical_json, content_hash, new_run_id, sha256_text
 from evalake_warehouse.lake.writer import write_rows
 from evalake_warehouse.project import Project
+from evalake_warehouse.scrub import scrub_evidence
 
 ADAPTER_VERSION = "import-1"
 
@@ -146,9 +147,11 @@ def _write(
             }
         )  # fmt: skip
         for rank, hit in enumerate(kept, start=1):
-            digest = None if hit.text is None else sha256_text(hit.text)
-            if hit.text is not None and digest is not None:
-                texts[digest] = hit.text
+            digest = None
+            if hit.text is not None:
+                text = scrub_evidence(hit.text)
+                digest = sha256_text(text)
+                texts[digest] = text
             hits.append(
                 {
                     **scope, "rank": rank, "item_id": hit.item_id, "score": hit.score,

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from evalake_warehouse.jsonable import jsonable
+from evalake_warehouse.scrub import scrub
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,8 +23,8 @@ _WIDEST_COLUMN = 120
 
 
 def say(message: str) -> None:
-    """One line for a person, on stderr."""
-    print(message, file=sys.stderr)
+    """Lines for a person, on stderr; without secrets, which an error may carry."""
+    print(scrub(message), file=sys.stderr)
 
 
 def print_error(error: EvalakeError) -> None:

@@ -14,7 +14,9 @@ from typing import Any
 
 from evalake_runners.adapters.protocol import Answer, RawHit, Spending
 from evalake_runners.engine.paths import RESOLVED, UNRESOLVED, PathResolver
-from evalake_runners.engine.redact import clean, scrub
+from evalake_runners.engine.redact import clean
+from evalake_warehouse.scrub import scrub, scrub_evidence
+from evalake_warehouse.secrets import known_secrets
 
 # item_id, score, raw_path, path, path_status, start_line, end_line, qualified_name, doc_id,
 # title, text, reason, branch
@@ -23,6 +25,7 @@ PackedHit = tuple[
     str | None, str | None, str | None, str | None, str | None,
 ]  # fmt: skip
 
+_IN_OWN_WORDS = frozenset({9, 11})  # title and reason; the rest is evidence
 MAX_CALL_CHARS = 2_000
 
 
@@ -73,7 +76,7 @@ def pack_answer(answer: object, *, depth: int, resolver: PathResolver | None) ->
     if not isinstance(answer, Answer):
         raise TypeError(f"search returned {type(answer).__name__}, not Answer")
     # Some services ignore the depth. Cut here, so that no metric sees more than was asked for.
-    hits = tuple(_pack_hit(hit, resolver) for hit in answer.hits[:depth])
+    hits = _scrubbed(tuple(_pack_hit(hit, resolver) for hit in answer.hits[:depth]))
     payload = None
     if answer.payload is not None:
         payload = _text(answer.payload, "payload").encode("utf-8", "surrogatepass")
@@ -113,6 +116,20 @@ def _pack_hit(hit: Any, resolver: PathResolver | None) -> PackedHit:
         _optional(hit.title, "title"), text, _optional(hit.reason, "reason"),
         _optional(hit.branch, "branch"),
     )  # fmt: skip
+
+
+def _scrubbed(hits: tuple[PackedHit, ...]) -> tuple[PackedHit, ...]:
+    """The hits without secrets that only this process may know; before a text gets its hash."""
+    told = "\n".join(value for hit in hits for value in hit if isinstance(value, str))
+    if not any(secret in told for secret in known_secrets().all):
+        return hits
+    return tuple(tuple(_scrub_field(at, value) for at, value in enumerate(hit)) for hit in hits)
+
+
+def _scrub_field(at: int, value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    return scrub(value) if at in _IN_OWN_WORDS else scrub_evidence(value)
 
 
 def _text_id(text: str | None) -> str:

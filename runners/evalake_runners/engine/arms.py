@@ -15,6 +15,7 @@ from evalake_runners.engine.redact import describe
 from evalake_warehouse.errors import EvalakeError, SystemFailedError, UsageError
 from evalake_warehouse.identity import canonical_json, content_hash
 from evalake_warehouse.project import Project
+from evalake_warehouse.secrets import remember_secrets
 
 CONTROLS = frozenset({"gold", "empty", "random"})
 UNKNOWN_VERSION = "unknown"
@@ -75,6 +76,7 @@ def make_system(spec: ArmSpec, setup: Setup) -> System:
     Raises:
         UsageError: it cannot be made here, for instance because its package is missing.
     """
+    remember_secrets(spec.config)
     try:
         return get_adapter(spec.adapter).make(spec.config, setup)
     except EvalakeError:

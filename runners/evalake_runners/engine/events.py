@@ -10,9 +10,9 @@ from typing import Any
 from evalake_runners.engine.host import git_state, host_facts, package_versions
 from evalake_runners.engine.plan import Cell, Request
 from evalake_runners.engine.record import utc_now
-from evalake_runners.engine.redact import scrub
 from evalake_warehouse.identity import canonical_json
 from evalake_warehouse.project import Project
+from evalake_warehouse.scrub import scrub
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from evalake_runners.engine.plan import Cell, Request
 from evalake_runners.engine.record import utc_now
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.project import Project
+from evalake_warehouse.scrub import scrub
 
 _FILE = "looks.jsonl"
 
@@ -40,8 +41,8 @@ def look_row(cell: Cell, run_id: str, request: Request, batch: str) -> dict[str,
         "run_id": run_id,
         "arm_hash": cell.arm.arm_hash,
         "looked_at": utc_now(),
-        "who": os.environ.get("EVALAKE_WHO") or _user(),
-        "why": (request.confirm or "").strip(),
+        "who": scrub(os.environ.get("EVALAKE_WHO") or _user()),
+        "why": scrub((request.confirm or "").strip()),
         "confirmatory": True,
         "batch": batch,
         "family": cell.family,

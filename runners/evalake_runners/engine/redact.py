@@ -1,39 +1,10 @@
-"""Keep secrets and noise out of everything that is recorded or printed."""
+"""Make one clean line of whatever a system, an exception or a process said."""
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Mapping
+from evalake_warehouse.scrub import scrub
 
 MAX_REASON_CHARS = 300
-
-_SECRET_NAME = re.compile(
-    r"(^|_)(api_?key|key|token|secret|password|passwd|pwd|credentials?|auth)($|_)", re.IGNORECASE
-)
-_MIN_SECRET_CHARS = 6  # a shorter value would also be cut out of ordinary words
-_SHAPES = (
-    re.compile(r"(?i)(bearer|basic)\s+[\w.~+/=-]{8,}"),
-    re.compile(
-        r"(?i)\b((?:[\w-]*(?:api[_-]?key|token|secret|password))[\"']?\s*[=:]\s*[\"']?)[^\s\"'&,;]{4,}"
-    ),
-    re.compile(r"\b(sk|pk|ghp|gho|glpat|hf|ctx7sk|xox[bap])[-_][\w-]{8,}"),
-    re.compile(r"(://[^/\s:@]+:)[^/\s@]+(?=@)"),
-)
-
-
-def scrub(text: str, environment: Mapping[str, str] = os.environ) -> str:
-    """`text` without the values of secret-looking environment variables and without key shapes."""
-    values = {
-        value
-        for name, value in environment.items()
-        if _SECRET_NAME.search(name) and len(value) >= _MIN_SECRET_CHARS
-    }
-    for value in sorted(values, key=len, reverse=True):
-        text = text.replace(value, "***")
-    for shape in _SHAPES:
-        text = shape.sub(lambda match: f"{match.group(1)} ***", text)
-    return text
 
 
 def short_reason(text: str) -> str:

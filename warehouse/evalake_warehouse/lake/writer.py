@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from evalake_warehouse.errors import LakeError
 from evalake_warehouse.lake.schemas import TABLES, LakeTable
+from evalake_warehouse.lake.scrubbing import scrubbed
 
 Row = Mapping[str, Any]
 
@@ -59,11 +60,12 @@ def write_columns(
 def write_table(
     lake: Path, table_name: str, data: pa.Table, *, dataset: str, run_date: date, stem: str
 ) -> Path | None:
-    """Write an Arrow table that already has the declared schema."""
+    """Write an Arrow table that already has the declared schema, without any secret in it."""
     table = TABLES[table_name]
     _validate(table, data)
     if data.num_rows == 0:
         return None
+    data = scrubbed(table_name, data)
     pin_schema(lake, table)
     folder = lake / table.name / f"dataset={dataset}" / f"run_date={run_date.isoformat()}"
     path = folder / f"{stem}.parquet"

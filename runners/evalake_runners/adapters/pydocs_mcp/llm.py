@@ -21,6 +21,8 @@ from evalake_runners.adapters.protocol import NotAttemptedError
 from evalake_runners.adapters.pydocs_mcp.config import LlmConfig
 from evalake_runners.adapters.pydocs_mcp.tokens import Spent, estimate_tokens
 from evalake_warehouse.errors import SystemFailedError
+from evalake_warehouse.scrub import scrub
+from evalake_warehouse.secrets import remember_secret
 
 _RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 _FIRST_WAIT_S = 1.0
@@ -64,7 +66,8 @@ class LlmClient:
     ) -> None:
         self.model_name = config.model
         self._config = config
-        self._api_key = api_key
+        if api_key:
+            remember_secret(api_key)  # a service may send it back in an error
         headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
         self._http = httpx.AsyncClient(
             headers=headers, timeout=config.timeout_s, transport=transport, trust_env=False
@@ -227,8 +230,7 @@ class LlmClient:
         return f"{self._config.base_url}: {what}"
 
     def _shown(self, response: httpx.Response) -> str:
-        text = " ".join(response.text.split())[:_SHOWN_CHARS]
-        return text.replace(self._api_key, "***") if self._api_key else text
+        return " ".join(scrub(response.text).split())[:_SHOWN_CHARS]
 
 
 def _reason(error: Exception) -> str:
