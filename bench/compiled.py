@@ -12,6 +12,7 @@ from evalake_warehouse.build.batches import row_counts
 from evalake_warehouse.build.dbt_runner import run_dbt
 from evalake_warehouse.build.frozen import EMPTY_FROZEN
 from evalake_warehouse.build.inputs import LEFT_IN_PARQUET, hit_counts_sql
+from evalake_warehouse.build.judgement_tables import EMPTY_JUDGEMENTS
 from evalake_warehouse.build.lost_texts import lost_texts_sql
 from evalake_warehouse.lake.reader import LakeFile, LakeListing, relation_sql
 from evalake_warehouse.lake.schemas import TABLES
@@ -89,6 +90,11 @@ def lake_statements(
     hits = tuple(LakeFile("hits", path, "", path.stem, 0) for path in files.get("hits", []))
     counts = row_counts(LakeListing(hits), "hits", run_ids)
     statements.append(hit_counts_sql({run_id: counts[run_id] for run_id in run_ids}))
+    statements += EMPTY_JUDGEMENTS
+    statements.append(
+        "insert into build.judgements by name "
+        "select distinct run_id, edition, n_tasks from lake.runs"
+    )
     statements.append(lost_texts_sql(()))
     statements.append("create table build.changed_families (family varchar)")
     statements += EMPTY_FROZEN

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from evalake_warehouse.identity import content_hash, new_run_id, sha256_text, task_seed
+from evalake_warehouse.lake.arrivals import next_id
 from evalake_warehouse.lake.writer import write_rows
 
 NOW = datetime(2026, 1, 2, 3, 4, 5)
@@ -26,6 +27,9 @@ def write_dataset(
     level: str = "doc",
     relation: str = "doc_id",
     labels: Mapping[str, Mapping[str, str]] | None = None,
+    corpus_id: str = "c0",
+    queries: Mapping[str, str] | None = None,
+    selection_json: str | None = None,
 ) -> str:
     """Write a dataset edition whose gold is {task: {item: grade}}, and return the edition."""
     edition = (
@@ -41,9 +45,9 @@ def write_dataset(
             | {
                 "task_seed": task_seed(dataset, task),
                 "kind": "question",
-                "query": f"query {task}",
+                "query": (queries or {}).get(task, f"query {task}"),
                 "query_variants_json": "{}",
-                "corpus_id": "c0",
+                "corpus_id": corpus_id,
                 "labels_json": json.dumps({}),
                 "repo": extra.get("repo"),
                 "qa_type": extra.get("qa_type"),
@@ -81,6 +85,8 @@ def write_dataset(
         "rows_kept": len(gold),
         "rows_dropped": 0,
         "ingested_at": NOW,
+        "arrival_id": next_id(home),
+        "selection_json": selection_json,
     }
     tables: dict[str, list[dict[str, Any]]] = {
         "datasets": [info],

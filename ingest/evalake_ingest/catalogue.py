@@ -11,15 +11,14 @@ import pyarrow.parquet as pq
 from evalake_ingest.names import absent_dataset, ingested_names
 from evalake_ingest.publish import find_lake_file
 from evalake_warehouse.errors import UsageError
+from evalake_warehouse.lake.editions import read_editions
 
 Row = dict[str, Any]
 
 
 def list_editions(lake: Path) -> list[Row]:
     """Rows of `datasets`, the latest edition of each dataset first."""
-    files = sorted((lake / "datasets").glob("dataset=*/run_date=*/*.parquet"))
-    rows = [row for file in files for row in pq.ParquetFile(file).read().to_pylist()]
-    return sorted(rows, key=lambda row: (row["dataset"], -row["ingested_at"].timestamp()))
+    return read_editions(lake)
 
 
 def describe(lake: Path, name: str, edition: str | None = None) -> Row:

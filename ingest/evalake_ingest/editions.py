@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -36,6 +36,7 @@ class Edition:
     corpus_ids: dict[str, str]  # corpus name -> id
     sources: dict[str, CorpusSource]  # corpus id -> where it came from
     rows_read: int
+    selection: Mapping[str, Sequence[str]] = field(default_factory=dict)  # what was asked for
     task_hashes: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -89,6 +90,7 @@ def make_edition(project: Project, loaded: Loaded) -> Edition:
         corpus_ids=corpus_ids,
         sources={identity: sources[name] for name, identity in corpus_ids.items()},
         rows_read=loaded.rows_read,
+        selection=loaded.selection,
         task_hashes=hashes,
     )
 
@@ -142,8 +144,12 @@ def _key(qrel: Qrel) -> str | None:
     return sha256_text(qrel.key or "") if qrel.relation == "text" else qrel.key
 
 
-def edition_rows(edition: Edition) -> dict[str, list[Row]]:
-    """Lake rows of an edition by table, corpora apart."""
+def edition_rows(edition: Edition, arrival_id: str) -> dict[str, list[Row]]:
+    """Lake rows of an edition by table, corpora apart.
+
+    Args:
+        arrival_id: the edition's place in the order in which editions arrive.
+    """
     scope = {"dataset": edition.info.name, "edition": edition.edition}
     return {
         "tasks": [_task_row(edition, task) for task in edition.tasks],
@@ -171,7 +177,7 @@ def edition_rows(edition: Edition) -> dict[str, list[Row]]:
             for drop in edition.drops
         ],
         "splits": list(_split_rows(edition, scope)),
-        "datasets": [_dataset_row(edition)],
+        "datasets": [dataset_row(edition, arrival_id)],
     }  # fmt: skip
 
 
@@ -220,7 +226,8 @@ def _split_rows(edition: Edition, scope: Row) -> Iterable[Row]:
         }  # fmt: skip
 
 
-def _dataset_row(edition: Edition) -> Row:
+def dataset_row(edition: Edition, arrival_id: str) -> Row:
+    """The row of `datasets` that says that an edition arrived."""
     info = edition.info
     return {
         "dataset": info.name, "edition": edition.edition, "revision": info.revision,
@@ -230,5 +237,6 @@ def _dataset_row(edition: Edition) -> Row:
         "default_split": info.default_split, "rows_read": edition.rows_read,
         "rows_kept": len(edition.tasks), "rows_dropped": edition.rows_read - len(edition.tasks),
         "ingested_at": datetime.now(UTC).replace(tzinfo=None), "sha256": info.sha256,
-        "strata_label": info.strata_label,
+        "strata_label": info.strata_label, "arrival_id": arrival_id,
+        "selection_json": canonical_json(dict(edition.selection)) if edition.selection else None,
     }  # fmt: skip

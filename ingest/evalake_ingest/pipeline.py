@@ -12,10 +12,12 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from evalake_ingest.corpora.store import load_symbols, read_files
-from evalake_ingest.editions import Edition, Row, edition_rows, make_edition
+from evalake_ingest.editions import Edition, Row, dataset_row, edition_rows, make_edition
 from evalake_ingest.publish import find_lake_file, staged
 from evalake_ingest.records import Loaded
 from evalake_warehouse.errors import UsageError
+from evalake_warehouse.lake.arrivals import next_id
+from evalake_warehouse.lake.editions import read_editions
 from evalake_warehouse.lake.writer import write_columns, write_rows
 from evalake_warehouse.project import Project
 from evalake_warehouse.relevance.fingerprint import FINGERPRINT_RULE
@@ -46,6 +48,7 @@ class Ingested:
     rows_dropped: int
     dropped_by_reason: Mapping[str, int] = field(default_factory=dict)
     changes: Changes | None = None
+    is_latest_again: bool = False  # it was there, and another edition came after it
 
 
 Check = Callable[[Project, Edition], None]
@@ -84,6 +87,10 @@ def ingest(
             step("writing")
             changes = compare_with_previous(project, edition)
             write_edition(project, edition, stage)
+        latest = latest_edition(project.lake, edition.info.name)
+        is_latest_again = not is_new and latest != edition.edition
+        if is_latest_again:
+            _arrive_again(project, edition, stage)
     return Ingested(
         dataset=edition.info.name,
         edition=edition.edition,
@@ -93,6 +100,20 @@ def ingest(
         rows_dropped=edition.rows_read - len(edition.tasks),
         dropped_by_reason=edition.dropped_by_reason,
         changes=changes,
+        is_latest_again=is_latest_again,
+    )
+
+
+def _arrive_again(project: Project, edition: Edition, lake: Path) -> None:
+    """Note that an edition of the lake arrived once more, which makes it the latest."""
+    arrival_id = next_id(project.home)
+    write_rows(
+        lake,
+        _MARK,
+        [dataset_row(edition, arrival_id)],
+        dataset=edition.info.name,
+        run_date=datetime.now(UTC).date(),
+        stem=f"{edition.edition}-{arrival_id}",
     )
 
 
@@ -101,7 +122,7 @@ def write_edition(project: Project, edition: Edition, lake: Path) -> None:
     now = datetime.now(UTC)
     for corpus_id in edition.sources:
         _write_corpus(project, lake, edition, corpus_id, now)
-    for table, rows in edition_rows(edition).items():
+    for table, rows in edition_rows(edition, next_id(project.home)).items():
         write_rows(
             lake,
             table,
@@ -118,7 +139,7 @@ def compare_with_previous(project: Project, edition: Edition) -> Changes | None:
     if previous is None:
         return None
     before = _task_digests(project.lake, edition.info.name, previous)
-    after = _digests_of_rows(edition_rows(edition))
+    after = _digests_of_rows(edition_rows(edition, ""))
     return Changes(
         previous_edition=previous,
         added=tuple(sorted(after.keys() - before.keys())),
@@ -131,9 +152,8 @@ def compare_with_previous(project: Project, edition: Edition) -> Changes | None:
 
 def latest_edition(lake: Path, dataset: str) -> str | None:
     """The edition of a dataset that was ingested last."""
-    files = list((lake / _MARK / f"dataset={dataset}").glob("run_date=*/*.parquet"))
-    rows = [row for file in files for row in pq.ParquetFile(file).read().to_pylist()]
-    return max(rows, key=lambda row: row["ingested_at"])["edition"] if rows else None
+    rows = read_editions(lake, dataset)
+    return str(rows[0]["edition"]) if rows else None
 
 
 def _task_digests(lake: Path, dataset: str, edition: str) -> dict[str, int]:

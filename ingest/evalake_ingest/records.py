@@ -7,7 +7,7 @@ from them by `evalake_ingest.pipeline`, once, for every dataset alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -166,6 +166,14 @@ class LoadOptions:
     libraries: tuple[str, ...] = ()
     narrow_corpus: bool = False  # --library also narrows the corpus
 
+    @property
+    def selection(self) -> dict[str, list[str]]:
+        """The part of a benchmark that was asked for; empty for all of it."""
+        chosen = {"repo": sorted(set(self.repos)), "library": sorted(set(self.libraries))}
+        if self.narrow_corpus:
+            chosen["corpus"] = ["narrow"]
+        return {name: values for name, values in chosen.items() if values}
+
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
@@ -176,6 +184,7 @@ class Loaded:
     tasks: Iterable[Task]
     drops: Iterable[Drop]
     rows_read: int
+    selection: Mapping[str, Sequence[str]] = field(default_factory=dict)  # `--repo`, `--library`
 
 
 class Loader(Protocol):

@@ -35,7 +35,6 @@ members as (
         runs.edition,
         runs.split,
         runs.n_tasks,
-        runs.started_at,
         row_number() over (
             partition by
                 all_members.family,
@@ -46,7 +45,7 @@ members as (
                 runs.seed,
                 runs.repeat,
                 all_members.role = 'baseline'
-            order by runs.n_tasks desc, runs.started_at desc, runs.run_id desc
+            order by runs.n_tasks desc, runs.run_id desc
         ) = 1 as is_representative
     from all_members
     inner join runs on all_members.run_id = runs.run_id
@@ -59,7 +58,7 @@ baselines as (
     where role = 'baseline' and is_representative
     qualify row_number() over (
         partition by family, dataset, edition, split
-        order by n_tasks desc, started_at desc, run_id desc
+        order by n_tasks desc, run_id desc
     ) = 1
 ),
 

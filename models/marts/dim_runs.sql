@@ -11,6 +11,7 @@ select
     adapter_version,
     dataset,
     edition,
+    asked_edition,
     split,
     depth,
     query_variant,

@@ -1,5 +1,6 @@
 -- Grain: one row per run and task: the try that counts, which is the latest ok or empty one,
--- else the latest.
+-- else the latest. A try that was asked another question than the judging edition asks is no
+-- evidence for it.
 
 with attempts as (
     select * from {{ source('lake', 'attempts') }}
@@ -9,9 +10,25 @@ runs as (
     select * from {{ ref('stg_runs') }}
 ),
 
+other_questions as (
+    select * from {{ source('build', 'other_questions') }}
+),
+
+valid as (
+    select attempts.*
+    from attempts
+    inner join runs on attempts.run_id = runs.run_id
+    anti join other_questions
+        on attempts.dataset = other_questions.dataset
+        and attempts.edition = other_questions.asked_edition
+        and runs.query_variant = other_questions.query_variant
+        and runs.edition = other_questions.edition
+        and attempts.task_id = other_questions.task_id
+),
+
 chosen as (
     select *
-    from attempts
+    from valid
     qualify row_number() over (
         partition by run_id, task_id
         order by status in ('ok', 'empty') desc, attempt desc

@@ -1,3 +1,23 @@
--- Grain: one row per dataset and edition.
+-- Grain: one row per dataset and edition. An edition that was ingested once more, after another
+-- one, is the latest again.
 
-select * from {{ source('lake', 'datasets') }}
+with arrivals as (
+    select * from {{ source('lake', 'datasets') }}
+),
+
+editions as (
+    select *
+    from arrivals
+    qualify row_number() over (
+        partition by dataset, edition
+        order by arrival_id desc nulls last, ingested_at desc
+    ) = 1
+)
+
+select
+    *,
+    row_number() over (
+        partition by dataset
+        order by arrival_id desc nulls last, ingested_at desc
+    ) = 1 as is_latest
+from editions

@@ -6,4 +6,5 @@ with events as (
 
 select *
 from events
-qualify row_number() over (partition by run_id, corpus_id order by events.at desc) = 1
+qualify row_number() over (partition by run_id, corpus_id order by event_no desc nulls last, events.at desc
+) = 1

@@ -11,11 +11,12 @@ memberships as (
         sweep_id,
         coalesce(role, 'candidate') as role,
         primary_metric,
-        events.at as joined_at
+        events.at as joined_at,
+        event_no
     from events
     where event in ('started', 'joined') and family is not null
 )
 
 select *
 from memberships
-qualify row_number() over (partition by run_id, family order by joined_at) = 1
+qualify row_number() over (partition by run_id, family order by event_no nulls first, joined_at) = 1

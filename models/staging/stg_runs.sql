@@ -1,4 +1,5 @@
 -- Grain: one row per run. A run that was resumed has several events; the last one of a kind counts.
+-- `edition` is the one that judges the run: the latest of those whose questions it answered.
 
 with events as (
     select * from {{ source('lake', 'runs') }}
@@ -8,7 +9,11 @@ started as (
     select *
     from events
     where event = 'started'
-    qualify row_number() over (partition by run_id order by events.at) = 1
+    qualify row_number() over (partition by run_id order by event_no nulls first, events.at) = 1
+),
+
+judgements as (
+    select * from {{ source('build', 'judgements') }}
 ),
 
 finished as (
@@ -20,13 +25,16 @@ finished as (
         network_blocked
     from events
     where event = 'finished'
-    qualify row_number() over (partition by run_id order by events.at desc) = 1
+    qualify row_number() over (
+        partition by run_id order by event_no desc nulls last, events.at desc
+    ) = 1
 )
 
 select
     started.run_id,
     started.dataset,
-    started.edition,
+    judgements.edition,
+    started.edition as asked_edition,
     started.split,
     started.arm_hash,
     started.arm_label,
@@ -38,7 +46,7 @@ select
     started.depth,
     started.seed,
     started.repeat,
-    started.n_tasks,
+    judgements.n_tasks,
     started.jobs,
     started.sweep_id,
     started.family,
@@ -60,4 +68,5 @@ select
     started.branches_json,
     started.evalake_version
 from started
+inner join judgements on started.run_id = judgements.run_id
 left join finished on started.run_id = finished.run_id

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -55,8 +55,15 @@ def ingest_toy(
     n_tasks: int = 12,
     corpora: list[ToyCorpus] | None = None,
     name: str = "toy",
+    grade: int = 1,
+    wordings: Mapping[int, str] | None = None,
 ) -> None:
-    """A dataset whose task N is answered by module N (of the corpus N modulo their number)."""
+    """A dataset whose task N is answered by module N (of the corpus N modulo their number).
+
+    Args:
+        grade: of every gold item.
+        wordings: questions that are worded otherwise, by the task's number.
+    """
     sources = corpora or [ToyCorpus(toy_files())]
 
     def task(number: int) -> Task:
@@ -68,9 +75,9 @@ def ingest_toy(
         return Task(
             task_id=f"task-{number:05d}",
             kind="question",
-            query=f"Where is topic{module} handled?",
+            query=(wordings or {}).get(number, f"Where is topic{module} handled?"),
             corpus=corpus.name,
-            gold=(GoldItem(f"{level}:{path}", level, (relation,)),),
+            gold=(GoldItem(f"{level}:{path}", level, (relation,), grade=grade),),
             repo="toy/even" if number % 2 == 0 else "toy/odd",
         )
 

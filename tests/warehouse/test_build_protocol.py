@@ -52,6 +52,12 @@ def score(
     return found[0]["value"] if found else "no row"
 
 
+def editions(project: Project) -> dict[str, str]:
+    """The edition that judges each run."""
+    with open_warehouse(project) as connection:
+        return {row["run_id"]: row["edition"] for row in rows(connection, "from dim_runs")}
+
+
 @pytest.fixture
 def edition(project: Project) -> str:
     return write_dataset(project.home, GOLD)
@@ -107,16 +113,33 @@ def test_hits_without_an_attempts_row_do_not_count(project: Project, edition: st
     assert score(project, run, "t2") == "no row"
 
 
-def test_new_gold_of_an_edition_changes_its_runs_and_no_others(
+def test_another_gold_judges_the_runs_that_answered_its_questions_and_no_others(
     project: Project, edition: str
 ) -> None:
     old = write_run(project, edition, {"t1": docs("a")})
+    elsewhere = write_dataset(project.home, {"t1": {"a": 1, "b": 1}}, dataset="elsewhere")
+    other = write_run(project, elsewhere, {"t1": docs("a")}, dataset="elsewhere")
     build(project)
-    newer = write_dataset(project.home, {"t1": {"a": 1}})
-    run = write_run(project, newer, {"t1": docs("a")})
+    mended = write_dataset(project.home, {"t1": {"a": 1}})
+    assert build(project).changed_runs == (old.run_id,)
+    assert score(project, old, "t1") == 1.0
+    assert score(project, other, "t1") == 0.5
+    moved = write_dataset(project.home, {"t1": {"a": 1, "c": 1}}, corpus_id="c1")
+    run = write_run(project, moved, {"t1": docs("a")})
     assert build(project).changed_runs == (run.run_id,)
-    assert score(project, old, "t1") == 0.5
+    assert score(project, old, "t1") == 1.0
+    assert editions(project) == {old.run_id: mended, run.run_id: moved, other.run_id: elsewhere}
+
+
+def test_a_scenario_judges_by_an_earlier_gold(project: Project, edition: str) -> None:
+    run = write_run(project, edition, {"t1": docs("a")})
+    write_dataset(project.home, {"t1": {"a": 1}})
+    build(project)
     assert score(project, run, "t1") == 1.0
+    build(project, settings=BuildSettings(gold=f"toy@{edition[:8]}"), scenario="before")
+    assert score(project, run, "t1", scenario="before") == 0.5
+    with pytest.raises(UsageError, match="no single edition `zz` of `toy`"):
+        build(project, settings=BuildSettings(gold="toy@zz"), scenario="before")
 
 
 def test_a_deleted_run_leaves_the_marts(project: Project, edition: str) -> None:

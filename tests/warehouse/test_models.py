@@ -30,7 +30,7 @@ def results(project: Project) -> list[NodeResult]:
     database.parent.mkdir()
     prepare(database, listing, changes)
     [batch] = plan_batches(listing, changes, members_before=())
-    lay_batch(database, listing, batch)
+    lay_batch(database, listing, changes, batch)
     # Unit tests take the types of their inputs from relations that exist.
     run_dbt(project, database, ["seed"])
     run_dbt(project, database, ["run", "--empty"])

@@ -232,7 +232,7 @@ def freeze(connection: DuckDBPyConnection, run: Run) -> Baseline:
         [run.run_id],
     )[0]
     rules = connection.execute(
-        "select relevance_rules from meta_build order by built_at desc limit 1"
+        "select relevance_rules from meta_build order by build_id desc limit 1"
     ).fetchone()
     return Baseline(
         **arm,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalake_warehouse.errors import UsageError
+from evalake_warehouse.lake.reader import sql_literal
 from evalake_warehouse.macros import render_macro
 from evalake_warehouse.query import rows
 from evalake_warehouse.runs import Run
@@ -73,7 +74,7 @@ def compare_runs(
             would mean nothing.
     """
     against = baseline if isinstance(baseline, Run) else baseline.run
-    refuse_unlike(against, candidate)
+    refuse_unlike(connection, against, candidate)
     variables = build_variables(connection)
     primary = metric or candidate.primary_metric or _dataset_metric(connection, candidate)
     _stage(connection, baseline, candidate, primary)
@@ -127,11 +128,11 @@ def compare_runs(
     return result
 
 
-def refuse_unlike(baseline: Run, candidate: Run) -> None:
-    """Refuse runs whose tasks are not the same tasks.
+def refuse_unlike(connection: DuckDBPyConnection, baseline: Run, candidate: Run) -> None:
+    """Refuse runs that are not judged by the same gold.
 
     Raises:
-        UsageError: other dataset or edition.
+        UsageError: other dataset or edition, with the edition that can judge both, if there is one.
     """
     if baseline.dataset != candidate.dataset:
         raise UsageError(
@@ -140,17 +141,40 @@ def refuse_unlike(baseline: Run, candidate: Run) -> None:
             hint=f"evalake runs list --dataset {candidate.dataset}",
         )
     if baseline.edition != candidate.edition:
-        raise UsageError(
-            f"the baseline ran on edition {baseline.edition} of {baseline.dataset}, the candidate "
-            f"on {candidate.edition}: their tasks or gold differ; run the baseline again",
-            hint=f"evalake runs list --dataset {candidate.dataset}",
+        what = (
+            f"the baseline is judged by edition {baseline.edition} of {baseline.dataset}, the "
+            f"candidate by {candidate.edition}"
         )
+        common = _common_edition(connection, baseline, candidate)
+        if common is None:
+            raise UsageError(
+                f"{what}, and no edition asks what both answered; run the baseline again",
+                hint=f"evalake runs list --dataset {candidate.dataset}",
+            )
+        raise UsageError(
+            f"{what}; edition {common} can judge both: compare them with --scenario {common}",
+            hint=f"evalake build --gold {candidate.dataset}@{common} --scenario {common}",
+        )
+
+
+def _common_edition(connection: DuckDBPyConnection, baseline: Run, candidate: Run) -> str | None:
+    """The edition that can judge both runs; a frozen baseline was judged by its own alone."""
+    found = rows(
+        connection,
+        "select run_id, edition from dim_run_editions "
+        f"where run_id in ({sql_literal(baseline.run_id)}, {sql_literal(candidate.run_id)}) "
+        "order by edition",
+    )
+    of_candidate = [row["edition"] for row in found if row["run_id"] == candidate.run_id]
+    of_baseline = {row["edition"] for row in found if row["run_id"] == baseline.run_id}
+    of_baseline = of_baseline or {baseline.edition}
+    return next((edition for edition in of_candidate if edition in of_baseline), None)
 
 
 def build_variables(connection: DuckDBPyConnection) -> dict[str, Any]:
     """The variables that the warehouse was built with."""
     found = connection.execute(
-        "select vars_json from meta_build order by built_at desc limit 1"
+        "select vars_json from meta_build order by build_id desc limit 1"
     ).fetchone()
     return {"sign_flips": 9_999, **json.loads(found[0] if found else "{}")}
 

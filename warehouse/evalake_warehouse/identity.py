@@ -48,9 +48,15 @@ def task_seed(dataset: str, task_id: str) -> int:
     return int.from_bytes(digest[:8], "big") >> 1
 
 
-def new_run_id() -> str:
-    """A UUID version 7: unique, and sorted by the millisecond it was made in (RFC 9562)."""
+def new_run_id(*, after: str | None = None) -> str:
+    """A UUID version 7: unique, and sorted by the millisecond it was made in (RFC 9562).
+
+    Args:
+        after: an earlier id. The new one is greater, also where the clock was set back since.
+    """
     millis = time.time_ns() // 1_000_000
+    if after is not None:
+        millis = max(millis, (uuid.UUID(after).int >> 80) + 1)
     value = (millis & (1 << 48) - 1) << 80 | int.from_bytes(os.urandom(10), "big")
     value = value & ~(0xF << 76) | 0x7 << 76
     value = value & ~(0x3 << 62) | 0x2 << 62

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from evalake_warehouse.identity import content_hash
+from evalake_warehouse.lake.judgements import Judges, read_pins
 from evalake_warehouse.lake.reader import files_hash
 
 if TYPE_CHECKING:
@@ -19,6 +22,7 @@ class Pending:
 
     n_new: int
     n_changed: int  # judged before some of their files were written
+    n_other_gold: int  # judged before an edition arrived that may judge them
     command: str
 
     def __str__(self) -> str:
@@ -27,31 +31,48 @@ class Pending:
             told.append(f"{_count(self.n_new)} not judged yet")
         if self.n_changed:
             told.append(f"{_count(self.n_changed)} judged without the latest evidence")
+        if self.n_other_gold:
+            told.append(f"{_count(self.n_other_gold)} judged before the latest edition arrived")
         return f"{' and '.join(told)}: {self.command}"
 
 
 def find_pending(connection: DuckDBPyConnection, listing: LakeListing) -> Pending | None:
     """What the lake has of runs and the warehouse has not; None where it has all.
 
-    Nothing is read of the lake but its listing. Rules, gold and variables that changed are not
-    looked at: only a build knows them.
+    Nothing is read of the lake but its listing and the rows of `datasets`. Rules and variables that
+    changed are not looked at: only a build knows them.
     """
     begun = {file.owner for file in listing.by_table["runs"]}
     if not begun:
         return None
-    found = connection.execute("select run_id, files_hash from int_build_state").fetchall()
-    judged: dict[str, str] = dict(found)
+    found = connection.execute(
+        "select run_id, files_hash, dataset, editions_hash from int_build_state"
+    ).fetchall()
+    judged = {run_id: hashed for run_id, hashed, *_ in found}
+    judges = Judges(listing, read_pins(_variables(connection).get("gold", "")))
+    chosen = {dataset: content_hash(judges.editions_key(dataset)) for *_, dataset, _ in found}
+    n_other = sum(
+        run_id in begun and chosen[dataset] != hashed for run_id, _, dataset, hashed in found
+    )
     n_changed = sum(judged[run] != files_hash(listing.by_run[run]) for run in begun & judged.keys())
     n_new = len(begun - judged.keys())
-    if not n_new and not n_changed:
+    if not n_new and not n_changed and not n_other:
         return None
-    return Pending(n_new, n_changed, build_command(connection))
+    return Pending(n_new, n_changed, n_other, build_command(connection))
+
+
+def _variables(connection: DuckDBPyConnection) -> dict[str, Any]:
+    row = connection.execute(
+        "select vars_json from meta_build order by build_id desc limit 1"
+    ).fetchone()
+    variables: dict[str, Any] = json.loads(row[0]) if row else {}
+    return variables
 
 
 def build_command(connection: DuckDBPyConnection) -> str:
     """The command that brings the opened warehouse up to date."""
     row = connection.execute(
-        "select scenario from meta_build order by built_at desc limit 1"
+        "select scenario from meta_build order by build_id desc limit 1"
     ).fetchone()
     return f"evalake build --scenario {row[0]}" if row and row[0] else "evalake build"
 

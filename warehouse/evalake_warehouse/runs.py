@@ -87,7 +87,7 @@ def list_runs(connection: DuckDBPyConnection) -> list[Run]:
     """Every run of the warehouse, the latest first."""
     rows = connection.execute(
         "select run_id, arm_label, dataset, edition, split, primary_metric, status, started_at "
-        "from dim_runs order by started_at desc, run_id desc"
+        "from dim_runs order by run_id desc"
     ).fetchall()
     return [Run(*row) for row in rows]
 

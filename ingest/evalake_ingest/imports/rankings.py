@@ -15,7 +15,8 @@ from evalake_ingest.corpora.paths import clean_path
 from evalake_ingest.corpora.store import open_corpus
 from evalake_ingest.publish import find_lake_file
 from evalake_warehouse.errors import UsageError
-from evalake_warehouse.identity import canonical_json, content_hash, new_run_id, sha256_text
+from evalake_warehouse.identity import canonical_json, content_hash, sha256_text
+from evalake_warehouse.lake.arrivals import next_id
 from evalake_warehouse.lake.writer import write_rows
 from evalake_warehouse.project import Project
 from evalake_warehouse.scrub import scrub_evidence
@@ -106,7 +107,7 @@ def write_ranking(project: Project, dataset: str, edition: str, ranking: Ranking
     depth = ranking.depth or max(longest, 1)
     arm_hash = _arm_hash(ranking, depth)
     known = _known_run(project, dataset, edition, arm_hash)
-    run_id = known or new_run_id()
+    run_id = known or next_id(project.home)
     if known is None:
         now = datetime.now(UTC).replace(tzinfo=None)
         _write(

@@ -19,9 +19,17 @@ if TYPE_CHECKING:
     "Exits 0 when done or nothing to do, 2 if busy or misused, 3 if files were skipped."
 )
 def build(
+    *,
     var: Annotated[
         list[str] | None,
         typer.Option(help="name=value of a variable to judge by; needs --scenario. Repeatable."),
+    ] = None,
+    gold: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Edition to judge by before later ones; needs --scenario. Repeatable.",
+            metavar="DATASET@EDITION",
+        ),
     ] = None,
     scenario: Annotated[
         str | None,
@@ -37,9 +45,10 @@ def build(
 ) -> int:
     """Judge what changed in the lake and swap in the new warehouse.
 
-    Only runs whose evidence, gold, rules or variables changed are judged, and runs are compared
-    with their family's baseline and with frozen ones in the baselines folder. Readers of the old
-    warehouse are not disturbed, and a build that fails leaves it as it was.
+    Only runs whose evidence, gold, rules or variables changed are judged, each by the latest
+    edition of its dataset whose questions it answered, and runs are compared with their family's
+    baseline and with frozen ones in the baselines folder. Readers of the old warehouse are not
+    disturbed, and a build that fails leaves it as it was.
 
     A scenario is judged by the variables of its last build, but for those that --var names; the
     command prints all that differ from the defaults. The default warehouse keeps the defaults.
@@ -48,7 +57,8 @@ def build(
     from evalake_warehouse.build.protocol import build as run_build
     from evalake_warehouse.build.settings import BuildSettings
 
-    settings = BuildSettings.parse(var or [])
+    pins = [f"gold={','.join(gold)}"] if gold else []
+    settings = BuildSettings.parse([*(var or []), *pins])
     with step_display("build") as on_step:
         result = run_build(
             current_project(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -68,7 +69,7 @@ def ingest(
         libraries=tuple(library or ()),
         narrow_corpus=narrow_corpus,
     )
-    loaded = loader.load(options)
+    loaded = replace(loader.load(options), selection=options.selection)
     with step_display(name) as step:
         done = run_ingest(project, loaded, check=check_edition, on_step=step)
     if json_output:
@@ -89,6 +90,7 @@ def _as_json(done: Ingested) -> dict[str, Any]:
     changes = done.changes
     return {
         "dataset": done.dataset, "edition": done.edition, "is_new": done.is_new,
+        "is_latest_again": done.is_latest_again,
         "rows_read": done.rows_read, "rows_kept": done.rows_kept,
         "rows_dropped": done.rows_dropped, "dropped_by_reason": dict(done.dropped_by_reason),
         "changes": changes and {
@@ -99,7 +101,9 @@ def _as_json(done: Ingested) -> dict[str, Any]:
 
 
 def _tell(done: Ingested) -> None:
-    if not done.is_new:
+    if done.is_latest_again:
+        say("this edition is in the lake already; from now on it is the latest again")
+    elif not done.is_new:
         say("this edition is in the lake already: nothing added")
     for reason, count in done.dropped_by_reason.items():
         say(f"dropped: {count} {reason}")

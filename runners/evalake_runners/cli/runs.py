@@ -40,7 +40,7 @@ left join fct_run_metrics as metrics
     and metrics.metric = coalesce(runs.primary_metric, datasets.primary_metric)
 where ($dataset is null or runs.dataset = $dataset)
   and ($system is null or runs.system = $system)
-order by runs.started_at desc, runs.run_id desc
+order by runs.run_id desc
 limit $limit
 """
 

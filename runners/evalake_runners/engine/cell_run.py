@@ -23,7 +23,7 @@ from evalake_runners.engine.progress import Progress, Step
 from evalake_runners.engine.record import Outcome, RunRecorder
 from evalake_runners.engine.search import Search, WorkerStartError
 from evalake_runners.engine.stop import StopFlag
-from evalake_warehouse.identity import new_run_id
+from evalake_warehouse.lake.arrivals import next_id
 from evalake_warehouse.project import Project
 
 
@@ -80,7 +80,7 @@ class CellRun:
     def __init__(self, context: SweepContext, cell: Cell, view: LakeView) -> None:
         self._context = context
         self._cell = cell
-        self._run_id = cell.run_id or new_run_id()
+        self._run_id = cell.run_id or next_id(context.project.home)
         self.result = CellResult(cell, self._run_id, "stopped")
         self._device: str | None = None
         dataset = cell.dataset.dataset

@@ -13,6 +13,13 @@ import duckdb
 
 from evalake_ingest.names import absent_dataset
 from evalake_warehouse.errors import UsageError
+from evalake_warehouse.lake.editions import editions_in
+from evalake_warehouse.lake.questions import (
+    DEFAULT_VARIANT,
+    Questions,
+    read_questions,
+    read_splits,
+)
 from evalake_warehouse.lake.reader import LakeListing, list_lake, relation_sql, sql_literal
 
 _RETRIED = ("error", "timeout")
@@ -53,7 +60,11 @@ class PastRun:
     n_tasks: int
     finished: bool
     label: str | None  # of its arm, as it was named then
+    edition: str  # that it was started on
+    system: str
+    query_variant: str
     families: set[str | None] = field(default_factory=set)  # begun in, or joined
+    tries: dict[str, dict[str, str]] = field(default_factory=dict)  # edition -> task -> status
     statuses: dict[str, str] = field(default_factory=dict)  # task -> status of the try that counts
 
     @property
@@ -62,7 +73,7 @@ class PastRun:
         return {task for task, status in self.statuses.items() if status in _RETRIED}
 
 
-CellKey = tuple[str, str, str, str, int, int]  # arm_hash, dataset, edition, split, seed, repeat
+CellKey = tuple[str, str, str, int, int]  # arm_hash, dataset, split, seed, repeat
 
 
 class LakeView:
@@ -72,6 +83,8 @@ class LakeView:
         self._home = home
         self.listing: LakeListing = list_lake(home)
         self._events_of: dict[str, list[dict[str, Any]]] = {}
+        self._questions: dict[tuple[str, str], dict[str, Questions]] = {}
+        self._splits: dict[str, dict[str, dict[str, set[str]]]] = {}
 
     @cached_property
     def _connection(self) -> duckdb.DuckDBPyConnection:
@@ -83,11 +96,7 @@ class LakeView:
         Raises:
             UsageError: it was not ingested.
         """
-        rows = self._rows(
-            "datasets",
-            "select dataset, edition, primary_metric, default_split from t "
-            "order by ingested_at desc",
-        )
+        rows = editions_in(self._paths("datasets", None))
         mine = [row for row in rows if row["dataset"] == name]
         if not mine:
             raise absent_dataset(name, sorted({row["dataset"] for row in rows}))
@@ -95,7 +104,8 @@ class LakeView:
         if not wanted:
             known = [row["edition"][:12] for row in mine]
             raise UsageError(f"`{name}` has no edition `{edition}`; there are: {', '.join(known)}")
-        return DatasetRow(**wanted[0])
+        names = ("dataset", "edition", "primary_metric", "default_split")
+        return DatasetRow(**{column: wanted[0][column] for column in names})
 
     def tasks(self, dataset: DatasetRow, split: str) -> list[TaskRow]:
         """Tasks of one split, in an order that does not depend on how they were ingested."""
@@ -136,8 +146,28 @@ class LakeView:
         )
         return [*(row["split"] for row in rows), "all"]
 
+    def questions(self, dataset: str, variant: str) -> Mapping[str, Questions]:
+        """What the tasks of each edition of a dataset ask, in one wording."""
+        key = dataset, variant
+        if key not in self._questions:
+            self._questions[key] = read_questions(self._paths("tasks", dataset), variant)
+        return self._questions[key]
+
+    def selection(self, dataset: str, edition: str) -> str | None:
+        """The part of the benchmark that an edition was loaded with; None for all of it."""
+        rows = editions_in(self._paths("datasets", dataset))
+        return next((row["selection_json"] for row in rows if row["edition"] == edition), None)
+
+    def split_of(self, dataset: str, edition: str, split: str) -> set[str]:
+        """Task ids of one split of an edition."""
+        if split == "all":
+            return set(self.questions(dataset, DEFAULT_VARIANT).get(edition, ()))
+        if dataset not in self._splits:
+            self._splits[dataset] = read_splits(self._paths("splits", dataset))
+        return self._splits[dataset].get(edition, {}).get(split, set())
+
     def past_runs(self, keys: Iterable[CellKey]) -> dict[CellKey, list[PastRun]]:
-        """Earlier runs of some cells, latest first, with what became of each task."""
+        """Earlier runs of some cells, on any edition, latest first, with what became of tasks."""
         wanted = set(keys)
         found: dict[CellKey, list[PastRun]] = {}
         by_id: dict[str, PastRun] = {}
@@ -150,12 +180,18 @@ class LakeView:
                     continue
                 if row["event"] != "started":
                     continue
-                names = ("edition", "split", "seed", "repeat")
-                edition, split, seed, repeat = (row[name] for name in names)
-                key: CellKey = (row["arm_hash"], dataset, edition, split, seed, repeat)
+                names = ("split", "seed", "repeat")
+                split, seed, repeat = (row[name] for name in names)
+                key: CellKey = (row["arm_hash"], dataset, split, seed, repeat)
                 if key in wanted:
                     run = PastRun(
-                        row["run_id"], row["n_tasks"], finished=False, label=row["arm_label"]
+                        row["run_id"],
+                        row["n_tasks"],
+                        finished=False,
+                        label=row["arm_label"],
+                        edition=row["edition"],
+                        system=row["system"],
+                        query_variant=row["query_variant"],
                     )
                     run.families.add(row["family"])
                     by_id[run.run_id] = run
@@ -177,12 +213,13 @@ class LakeView:
         for row in self._run_rows(
             "attempts",
             runs,
-            "select run_id, task_id, attempt, status, n_hits from t qualify row_number() over "
-            "(partition by run_id, task_id "
-            "order by status in ('ok', 'empty') desc, attempt desc) = 1",
+            "select run_id, edition, task_id, attempt, status, n_hits from t qualify row_number() "
+            "over (partition by run_id, edition, task_id "
+            "order by status in ('ok', 'empty') desc, attempt desc) = 1 order by attempt",
         ):
             if row["n_hits"] <= present.get((row["run_id"], row["task_id"], row["attempt"]), 0):
-                runs[row["run_id"]].statuses[row["task_id"]] = row["status"]
+                tries = runs[row["run_id"]].tries.setdefault(row["edition"], {})
+                tries[row["task_id"]] = row["status"]
 
     def last_attempts(self, run_id: str) -> dict[str, int]:
         """The highest attempt number of each task, hits that were never committed included.
@@ -247,8 +284,8 @@ class LakeView:
         if dataset not in self._events_of:
             self._events_of[dataset] = self._rows(
                 "runs",
-                "select run_id, event, arm_hash, arm_label, edition, split, seed, repeat, "
-                "n_tasks, family from t "
+                "select run_id, event, arm_hash, arm_label, system, query_variant, edition, split, "
+                "seed, repeat, n_tasks, family from t "
                 "order by event desc, run_id desc",
                 dataset=dataset,
             )

@@ -12,6 +12,7 @@ from evalake_runners.config import TEST_SPLITS, DatasetEntry, Limits
 from evalake_runners.engine.arms import Arm, ArmSpec, bind
 from evalake_runners.engine.indexes import IndexStore
 from evalake_runners.engine.lake_read import CellKey, DatasetRow, LakeView, PastRun, TaskRow
+from evalake_runners.engine.reuse import take_evidence
 from evalake_runners.yaml_file import did_you_mean
 from evalake_warehouse.errors import ConfigError, EvalakeError, Problem, UsageError
 from evalake_warehouse.project import Project
@@ -60,9 +61,7 @@ class Cell:
     def key(self) -> CellKey:
         """Identity of the cell."""
         dataset = self.dataset
-        return (
-            self.arm.arm_hash, dataset.dataset, dataset.edition, self.split, self.seed, self.repeat,
-        )  # fmt: skip
+        return self.arm.arm_hash, dataset.dataset, self.split, self.seed, self.repeat
 
     @property
     def is_done(self) -> bool:
@@ -125,7 +124,13 @@ def settle(cells: Sequence[Cell], view: LakeView, *, retry_failed: bool) -> None
     """Note in each cell what earlier runs have done of it."""
     past = view.past_runs(cell.key for cell in cells)
     for cell in cells:
-        _settle_one(cell, past.get(cell.key, []), retry_failed=retry_failed)
+        wanted = {task.task_id for task in cell.tasks}
+        same = [
+            run
+            for run in past.get(cell.key, [])
+            if take_evidence(view, cell.dataset, cell.split, wanted, run)
+        ]
+        _settle_one(cell, same, retry_failed=retry_failed)
 
 
 def expected_seconds(cell: Cell, view: LakeView, indexes: IndexStore) -> float | None:
@@ -222,15 +227,15 @@ def _own_corpus(project: Project, spec: ArmSpec) -> str | None:
     return stored.corpus_id
 
 
-def _settle_one(cell: Cell, past: Sequence[PastRun], *, retry_failed: bool) -> None:
+def _settle_one(cell: Cell, same: Sequence[PastRun], *, retry_failed: bool) -> None:
     wanted = {task.task_id for task in cell.tasks}
-    same = [run for run in past if run.n_tasks == len(wanted) and run.statuses.keys() <= wanted]
     # A system of unknown version may have changed: what it did before says nothing of now,
     # except for a run that was cut short and is asked to go on.
     if not cell.arm.version_known:
         same = [run for run in same if retry_failed and not run.finished]
     complete = [run for run in same if run.statuses.keys() == wanted]
-    unfinished = [run for run in same if not run.finished]
+    # Also a finished one, if its edition lacked a task or worded it otherwise.
+    unfinished = [run for run in same if not run.finished or run.edition != cell.dataset.edition]
     run = next(iter(complete or unfinished), None)
     if run is None:
         cell.todo = list(cell.tasks)

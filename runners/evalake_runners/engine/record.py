@@ -88,7 +88,7 @@ class RunRecorder:
             stem = f"{stem}-{self._part:04d}"
         elif row["event"] == "joined":  # as often as there are families
             stem = f"{stem}-{uuid.uuid4().hex[:8]}"
-        self._write_rows("runs", [row], stem)
+        self._write_rows("runs", [{**row, "event_no": self._part}], stem)
 
     def index_event(self, corpus_id: str, ingestion_hash: str, outcome: IndexOutcome) -> None:
         """Write one row about one corpus."""
@@ -106,6 +106,7 @@ class RunRecorder:
             "n_chunks": outcome.report.n_chunks,
             "n_vectors": outcome.report.n_vectors,
             "reason": outcome.reason,
+            "event_no": self._part,
         }
         self._write_rows("index_events", [row], f"{self._run_id}-{self._part:04d}")
         self._part += 1

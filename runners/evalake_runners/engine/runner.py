@@ -63,7 +63,7 @@ class SweepRunner:
             view = LakeView(self._context.project.home)
             settle([cell], view, retry_failed=self._context.request.retry_failed)
             if cell.run_id is not None and cell.is_joining:
-                self._join(cell, cell.run_id)
+                self._join(cell, cell.run_id, view)
             if cell.is_done:
                 self.results.append(CellResult(cell, cell.run_id, "done"))
                 return
@@ -76,14 +76,14 @@ class SweepRunner:
             except Exception as error:  # the other arms must still run
                 run.result.state, run.result.message = "failed", describe(error)
 
-    def _join(self, cell: Cell, run_id: str) -> None:
+    def _join(self, cell: Cell, run_id: str, view: LakeView) -> None:
         """Record that the family at hand has a run that was made for another."""
         recorder = RunRecorder(
             self._context.project.lake,
             dataset=cell.dataset.dataset,
             edition=cell.dataset.edition,
             run_id=run_id,
-            next_part=0,
+            next_part=view.next_part(run_id),
             known_texts=set(),
         )
         started = started_row(cell, run_id, self._context.request, self._context.facts)

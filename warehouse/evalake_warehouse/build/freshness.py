@@ -1,21 +1,20 @@
 """Which runs must be judged again: those whose input hash is not the one the warehouse has.
 
-A run's input is its files, its dataset edition's files, the text scorer, the relevance rules, the
-build's variables and the checksums of all SQL. Everything else leaves its rows alone. A frozen
-baseline is no run's input: one that came, went or changed touches comparisons with it alone.
+A run's input is its files, the files of the edition that judges it, the text scorer, the relevance
+rules, the build's variables and the checksums of all SQL. Everything else leaves its rows alone. A
+frozen baseline is no run's input: one that came, went or changed touches comparisons with it alone.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
-
-import pyarrow.parquet as pq
 
 from evalake_warehouse.build.settings import RELEVANCE_RULES, BuildSettings
 from evalake_warehouse.identity import canonical_json, content_hash
+from evalake_warehouse.lake.judgements import Judges, read_asked
 from evalake_warehouse.lake.reader import LakeFile, LakeListing, files_hash
 from evalake_warehouse.lake.schemas import TABLES
 from evalake_warehouse.project import Project
@@ -35,8 +34,12 @@ class RunState:
 
     run_id: str
     dataset: str
-    edition: str
+    edition: str  # that judges it
+    query_variant: str
+    n_tasks: int  # that the edition judges of it
+    other_editions_json: str  # that can judge it too: tasks per edition
     files_hash: str
+    editions_hash: str  # of the editions that it was chosen from
     input_hash: str
 
 
@@ -72,6 +75,7 @@ class Changes:
     code_hash: str
     is_fresh_start: bool  # nothing of the old warehouse can be kept
     is_needed: bool  # there is anything to do
+    judges: Judges
     baselines: tuple[Baseline, ...] = ()  # all frozen ones
     new_baselines: frozenset[str] = frozenset()  # ids of those that came, changed or were renamed
     baseline_places: frozenset[Place] = frozenset()  # where one came, went or changed
@@ -103,19 +107,18 @@ def find_changes(
     if models:
         code = content_hash([code, list(models)])
     edition_hashes = _edition_hashes(listing)
+    judges = Judges(listing, settings.pinned_editions())
     states = []
     for run_id, files in sorted(listing.by_run.items()):
-        found_hash = files_hash(files)
-        known = before.runs.get(run_id)
-        if known is not None and known.files_hash == found_hash:
-            dataset, edition = known.dataset, known.edition
-        else:
-            found = _dataset_of(files)
-            if found is None:
-                continue  # hits or attempts whose runs row was never written
-            dataset, edition = found
-        input_hash = content_hash([found_hash, edition_hashes.get((dataset, edition)), code])
-        states.append(RunState(run_id, dataset, edition, found_hash, input_hash))
+        state = _state(judges, run_id, files, before.runs.get(run_id))
+        if state is not None:  # else hits or attempts whose runs row was never written
+            inputs = [
+                state.files_hash,
+                state.n_tasks,
+                edition_hashes.get((state.dataset, state.edition)),
+                code,
+            ]
+            states.append(replace(state, input_hash=content_hash(inputs)))
     fresh = full or before.code_hash != code
     old = {} if fresh else before.runs
     changed = tuple(
@@ -138,6 +141,7 @@ def find_changes(
         is_needed=bool(
             fresh or changed or vanished or places or datasets_hash != before.datasets_hash
         ),
+        judges=judges,
         baselines=tuple(baselines),
         new_baselines=frozenset(run_id for run_id, *_ in frozen - before.baselines),
         baseline_places=places,
@@ -170,10 +174,27 @@ def _edition_hashes(listing: LakeListing) -> dict[tuple[str, str], str]:
 _DERIVED = {"text_scores", "text_fingerprints", "texts"}
 
 
-def _dataset_of(files: Iterable[LakeFile]) -> tuple[str, str] | None:
-    for file in files:
-        if file.table == "runs":
-            # Not `read_table`, which imports pyarrow.dataset first.
-            rows = pq.ParquetFile(file.path).read(columns=["dataset", "edition"]).to_pylist()
-            return rows[0]["dataset"], rows[0]["edition"]
-    return None
+def _state(
+    judges: Judges, run_id: str, files: Sequence[LakeFile], known: RunState | None
+) -> RunState | None:
+    """A run and the edition that judges it, chosen anew only where something may have changed."""
+    found_hash = files_hash(files)
+    if known is not None and known.files_hash == found_hash:
+        editions_hash = content_hash(judges.editions_key(known.dataset))
+        if known.editions_hash == editions_hash:
+            return known
+    asked = read_asked(files)
+    if asked is None:
+        return None
+    judgement, *others = judges.all(asked)
+    return RunState(
+        run_id=run_id,
+        dataset=asked.dataset,
+        edition=judgement.edition,
+        query_variant=asked.query_variant,
+        n_tasks=judgement.n_tasks,
+        other_editions_json=canonical_json({other.edition: other.n_tasks for other in others}),
+        files_hash=found_hash,
+        editions_hash=content_hash(judges.editions_key(asked.dataset)),
+        input_hash="",
+    )

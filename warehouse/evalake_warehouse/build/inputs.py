@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ import duckdb
 from evalake_warehouse.build.batches import Batch
 from evalake_warehouse.build.freshness import Changes, Member, RunState, WarehouseState
 from evalake_warehouse.build.frozen import forget_baselines, lay_baselines, read_baselines
+from evalake_warehouse.build.judgement_tables import lay_judgements
 from evalake_warehouse.build.lost_texts import lost_texts_sql
 from evalake_warehouse.lake.reader import LakeListing, quoted, relation_sql, sql_literal
 from evalake_warehouse.lake.schemas import TABLES
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _STATE_TABLE = "int_build_state"
+_STATE_COLUMNS = tuple(field.name for field in fields(RunState))
 _META_TABLE = "meta_build"
 # Big, and read by nothing that judges.
 _NOT_FOR_MODELS = {"texts", "corpus_files", "corpus_symbols"}
@@ -37,11 +39,13 @@ def read_state(database: Path | None) -> WarehouseState:
     if database is None:
         return WarehouseState()
     with duckdb.connect(str(database), read_only=True) as connection:
+        if _STATE_TABLE not in _tables_with(connection, *_STATE_COLUMNS):
+            return WarehouseState()  # of another evalake: nothing of it can be kept
         states = connection.execute(
-            f"select run_id, dataset, edition, files_hash, input_hash from {_STATE_TABLE}"
+            f"select {', '.join(_STATE_COLUMNS)} from {_STATE_TABLE}"
         ).fetchall()
         meta = connection.execute(
-            f"select datasets_hash, code_hash from {_META_TABLE} order by built_at desc limit 1"
+            f"select datasets_hash, code_hash from {_META_TABLE} order by build_id desc limit 1"
         ).fetchone()
         members = []
         if "dim_run_families" in _tables_with(connection, "family"):
@@ -65,7 +69,7 @@ def read_variables(database: Path | None) -> dict[str, Any]:
         return {}
     with duckdb.connect(str(database), read_only=True) as connection:
         meta = connection.execute(
-            f"select vars_json from {_META_TABLE} order by built_at desc limit 1"
+            f"select vars_json from {_META_TABLE} order by build_id desc limit 1"
         ).fetchone()
     variables: dict[str, Any] = json.loads(meta[0]) if meta else {}
     return variables
@@ -96,7 +100,12 @@ def prepare(database: Path, listing: LakeListing, changes: Changes) -> None:
 
 
 def lay_batch(
-    database: Path, listing: LakeListing, batch: Batch, *, lost_texts: Collection[str] = ()
+    database: Path,
+    listing: LakeListing,
+    changes: Changes,
+    batch: Batch,
+    *,
+    lost_texts: Collection[str] = (),
 ) -> set[str]:
     """Lay out a batch's runs and work lists, and take out the tests that it makes anew.
 
@@ -113,6 +122,7 @@ def lay_batch(
                 files = listing.by_table[name]
                 _lay(connection, name, [file.path for file in files if file.owner in run_ids])
         _create_keys(connection, "changed_runs", "run_id", batch.run_ids)
+        lay_judgements(connection, changes, run_ids)
         connection.execute(hit_counts_sql(batch.hit_counts))
         connection.execute(lost_texts_sql(lost_texts))
         unread = connection.execute("select distinct run_id from build.lost_texts").fetchall()
@@ -198,13 +208,18 @@ def _tables_with(connection: DuckDBPyConnection, *columns: str) -> set[str]:
 def _write_state(connection: DuckDBPyConnection, changes: Changes, unread: Collection[str]) -> None:
     import pyarrow as pa
 
-    names = ("run_id", "dataset", "edition", "files_hash", "input_hash")
     found = [
         replace(state, input_hash="") if state.run_id in unread else state
         for state in changes.states
     ]
+    kinds = {
+        field.name: pa.int64() if field.type == "int" else pa.string() for field in fields(RunState)
+    }
     states = pa.table(
-        {name: pa.array([getattr(state, name) for state in found], pa.string()) for name in names}
+        {
+            name: pa.array([getattr(state, name) for state in found], kind)
+            for name, kind in kinds.items()
+        }
     )
     connection.register("states", states)
     connection.execute(f"create or replace table {_STATE_TABLE} as select * from states")

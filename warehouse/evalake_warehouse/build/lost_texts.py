@@ -20,7 +20,7 @@ with hits as (
 ),
 
 editions as (
-    select distinct run_id, edition from lake.runs
+    select run_id, edition from build.judgements
 ),
 
 by_content as (

@@ -27,7 +27,8 @@ from evalake_warehouse.build.inputs import (
 )
 from evalake_warehouse.build.settings import RELEVANCE_RULES, BuildSettings
 from evalake_warehouse.errors import BuildBusyError, BuildError, Problem, UsageError
-from evalake_warehouse.identity import canonical_json, new_run_id
+from evalake_warehouse.identity import canonical_json
+from evalake_warehouse.lake.arrivals import next_id
 from evalake_warehouse.lake.reader import LakeListing, list_lake
 from evalake_warehouse.project import Project
 from evalake_warehouse.query import current_file, point_to, warehouse_link
@@ -136,7 +137,7 @@ class _Build:
         build_id, rows = None, {}
         if changes.is_needed:
             lost_texts = self._derive_texts(listing, changes)
-            build_id = new_run_id()
+            build_id = next_id(self.project.home)
             database = self._working_copy(None if changes.is_fresh_start else current)
             rows = self._judge(database, build_id, changes, before, lost_texts)
             self.step("swapping")
@@ -157,17 +158,17 @@ class _Build:
         from evalake_warehouse.relevance.text_fingerprints import fingerprint_missing_texts
         from evalake_warehouse.relevance.text_scores import score_missing_pairs
 
-        run_ids = [state.run_id for state in changes.changed]
+        editions = {state.run_id: state.edition for state in changes.changed}
         lost = fingerprint_missing_texts(
             self.project,
             listing,
-            run_ids,
+            editions,
             on_progress=lambda done, of: self.step(f"fingerprinting texts {done}/{of}"),
         )
         return lost | score_missing_pairs(
             self.project,
             listing,
-            run_ids,
+            editions,
             on_progress=lambda done, of: self.step(f"scoring text pairs {done}/{of}"),
         )
 
@@ -200,7 +201,7 @@ class _Build:
         for number, batch in enumerate(batches, start=1):
             prefix = f"batch {number}/{len(batches)}: " if len(batches) > 1 else ""
             self.step(f"{prefix}building models")
-            unread |= lay_batch(database, listing, batch, lost_texts=lost_texts)
+            unread |= lay_batch(database, listing, changes, batch, lost_texts=lost_texts)
             self._run_models(database, prefix, seeds=changes.is_fresh_start and number == 1)
         rows = finish(database, changes, unread=unread, meta=self._meta(build_id, listing))
         if _wal(database).exists():

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evalake_warehouse.errors import ConfigError, Problem
+from evalake_warehouse.lake.judgements import read_pins
 from evalake_warehouse.relevance.text_scores import TEXT_FLOOR
 
 # Raised whenever a rule in int_hit_matches or int_credits changes its meaning.
@@ -41,6 +42,11 @@ class BuildSettings(BaseModel):
     min_pairs: int = Field(default=10, ge=2, description="Fewer common tasks allow no verdict.")
     sign_flips: int = Field(
         default=9_999, ge=99, le=1_000_000, description="Draws of the sign-flip test."
+    )
+    gold: str = Field(
+        default="",
+        pattern=r"^([^@,]+@[^@,]+(,[^@,]+@[^@,]+)*)?$",
+        description="Editions to judge by before later ones: DATASET@EDITION, separated by commas.",
     )
 
     @classmethod
@@ -84,6 +90,10 @@ class BuildSettings(BaseModel):
         named = {name: getattr(self, name) for name in self.model_fields_set}
         values = {name: kept[name] for name in type(self).model_fields if name in kept} | named
         return type(self).parse(f"{name}={value}" for name, value in values.items())
+
+    def pinned_editions(self) -> dict[str, str]:
+        """Edition per dataset that `gold` names."""
+        return read_pins(self.gold)
 
     def changed(self) -> dict[str, Any]:
         """The values that differ from the defaults."""

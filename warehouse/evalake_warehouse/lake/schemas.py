@@ -40,7 +40,7 @@ def _columns(required: dict[str, pa.DataType], nullable: dict[str, pa.DataType])
 # fmt: off
 _DECLARED = (
     LakeTable(
-        "datasets", "dataset edition", 1, per_run=False,
+        "datasets", "arrival of a dataset edition", 2, per_run=False,
         schema=_columns(
             {
                 "dataset": _STR, "edition": _STR, "revision": _STR, "loader_version": _STR,
@@ -48,7 +48,9 @@ _DECLARED = (
                 "primary_level": _STR, "primary_metric": _STR, "default_split": _STR,
                 "rows_read": _INT, "rows_kept": _INT, "rows_dropped": _INT, "ingested_at": _TIME,
             },
-            {"sha256": _STR, "strata_label": _STR},
+            {
+                "sha256": _STR, "strata_label": _STR, "arrival_id": _STR, "selection_json": _STR,
+            },
         ),
     ),
     LakeTable(
@@ -135,7 +137,7 @@ _DECLARED = (
         ),
     ),
     LakeTable(
-        "runs", "run event", 2, per_run=True,
+        "runs", "run event", 3, per_run=True,
         schema=_columns(
             {
                 "dataset": _STR, "edition": _STR, "split": _STR, "run_id": _STR, "event": _STR,
@@ -149,12 +151,12 @@ _DECLARED = (
                 "status": _STR, "device": _STR, "git_sha": _STR, "git_dirty": _BOOL,
                 "command": _STR, "sweep_id": _STR, "family": _STR, "role": _STR,
                 "primary_metric": _STR, "network_blocked": _BOOL, "provenance": _STR,
-                "branches_json": _STR,
+                "branches_json": _STR, "event_no": _INT,
             },
         ),
     ),
     LakeTable(
-        "index_events", "run x corpus", 1, per_run=True,
+        "index_events", "run x corpus", 2, per_run=True,
         schema=_columns(
             {
                 "dataset": _STR, "run_id": _STR, "corpus_id": _STR, "ingestion_hash": _STR,
@@ -162,7 +164,7 @@ _DECLARED = (
             },
             {
                 "seconds": _FLOAT, "install_seconds": _FLOAT, "bytes_on_disk": _INT,
-                "n_chunks": _INT, "n_vectors": _INT, "reason": _STR,
+                "n_chunks": _INT, "n_vectors": _INT, "reason": _STR, "event_no": _INT,
             },
         ),
     ),

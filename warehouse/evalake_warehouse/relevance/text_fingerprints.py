@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from datetime import UTC, datetime
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
+from evalake_warehouse.lake.editions import judgements_sql
 from evalake_warehouse.lake.reader import LakeListing, relation_sql
 from evalake_warehouse.lake.writer import write_columns
 from evalake_warehouse.relevance.fingerprint import (
@@ -30,14 +31,10 @@ _BLOCK = 5_000
 _POOL_FROM = 2_000  # fewer texts take less time than starting processes
 
 _MISSING_TEXTS = """
-with run_editions as (
-    select distinct run_id, edition from runs
-),
-
-wanted as (
+with wanted as (
     select distinct hits.text_sha256
     from hits
-    inner join run_editions on hits.run_id = run_editions.run_id
+    inner join judgements on hits.run_id = judgements.run_id
     semi join (select distinct edition from qrels where relation = 'fingerprint') as judged
         using (edition)
     where hits.text_sha256 is not null
@@ -55,25 +52,27 @@ group by wanted.text_sha256
 def fingerprint_missing_texts(
     project: Project,
     listing: LakeListing,
-    run_ids: Collection[str],
+    editions: Mapping[str, str],
     *,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> set[str]:
     """Fingerprint every hit text that the given runs need and the lake lacks.
+
+    Args:
+        editions: the edition that judges each run, per run id.
 
     Returns:
         Datasets of which some text has no fingerprint, because it is gone from the lake.
     """
     import duckdb
 
-    wanted = set(run_ids)
-    datasets = {file.dataset for run_id in run_ids for file in listing.by_run.get(run_id, ())}
+    datasets = {file.dataset for run_id in editions for file in listing.by_run.get(run_id, ())}
     lost: set[str] = set()
     for dataset in sorted(datasets):
         with duckdb.connect() as connection:
-            for table in ("runs", "hits"):
-                paths = [file.path for file in listing.by_table[table] if file.owner in wanted]
-                connection.execute(f"create view {table} as {relation_sql(table, paths)}")
+            connection.execute(judgements_sql("judgements", editions))
+            paths = [file.path for file in listing.by_table["hits"] if file.owner in editions]
+            connection.execute(f"create view hits as {relation_sql('hits', paths)}")
             for table in ("qrels", "texts", "text_fingerprints"):
                 paths = listing.paths(table, datasets=[dataset])
                 connection.execute(f"create view {table} as {relation_sql(table, paths)}")

@@ -7,10 +7,11 @@ A pair of contents is scored once, whatever runs return it. Scores below the flo
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from evalake_warehouse.lake.editions import judgements_sql
 from evalake_warehouse.lake.reader import LakeListing, relation_sql
 from evalake_warehouse.lake.schemas import TABLES
 from evalake_warehouse.lake.writer import write_table
@@ -31,16 +32,12 @@ _FILE_PAIRS = 100_000
 
 _MISSING_PAIRS = """
 create temp table pairs as
-with run_editions as (
-    select distinct run_id, edition from runs
-),
-
-wanted as (
+with wanted as (
     select distinct hits.text_sha256, qrels.key as gold_sha256
     from hits
-    inner join run_editions on hits.run_id = run_editions.run_id
+    inner join judgements on hits.run_id = judgements.run_id
     inner join qrels
-        on run_editions.edition = qrels.edition
+        on judgements.edition = qrels.edition
         and hits.task_id = qrels.task_id
     where qrels.relation = 'text' and hits.text_sha256 is not null
 )
@@ -73,11 +70,14 @@ inner join distinct_texts as gold_texts on pairs.gold_sha256 = gold_texts.text_s
 def score_missing_pairs(
     project: Project,
     listing: LakeListing,
-    run_ids: Collection[str],
+    editions: Mapping[str, str],
     *,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> set[str]:
     """Score every pair that the given runs need and the lake lacks.
+
+    Args:
+        editions: the edition that judges each run, per run id.
 
     The scorer itself spreads a block over all processors. Blocks that were written stay in the
     lake if the work is interrupted.
@@ -85,18 +85,18 @@ def score_missing_pairs(
     Returns:
         Datasets of which some pair has no score, because a text of it is gone from the lake.
     """
-    datasets = {file.dataset for run_id in run_ids for file in listing.by_run.get(run_id, ())}
+    datasets = {file.dataset for run_id in editions for file in listing.by_run.get(run_id, ())}
     return {
         dataset
         for dataset in sorted(datasets)
-        if not _score_dataset(project, listing, run_ids, dataset, on_progress)
+        if not _score_dataset(project, listing, editions, dataset, on_progress)
     }
 
 
 def _score_dataset(
     project: Project,
     listing: LakeListing,
-    run_ids: Collection[str],
+    editions: Mapping[str, str],
     dataset: str,
     on_progress: Callable[[int, int], None] | None,
 ) -> bool:
@@ -104,7 +104,7 @@ def _score_dataset(
     import duckdb
 
     with duckdb.connect() as connection:
-        _create_views(connection, listing, run_ids, dataset)
+        _create_views(connection, listing, editions, dataset)
         if not _count(connection, "select count(*) from qrels where relation = 'text'"):
             return True
         key = {"scorer": SCORER, "scorer_version": SCORER_VERSION, "floor": TEXT_FLOOR}
@@ -129,13 +129,12 @@ def _score_dataset(
 def _create_views(
     connection: duckdb.DuckDBPyConnection,
     listing: LakeListing,
-    run_ids: Collection[str],
+    editions: Mapping[str, str],
     dataset: str,
 ) -> None:
-    wanted = set(run_ids)
-    for table in ("runs", "hits"):
-        paths = [file.path for file in listing.by_table[table] if file.owner in wanted]
-        connection.execute(f"create view {table} as {relation_sql(table, paths)}")
+    connection.execute(judgements_sql("judgements", editions))
+    paths = [file.path for file in listing.by_table["hits"] if file.owner in editions]
+    connection.execute(f"create view hits as {relation_sql('hits', paths)}")
     for table in ("qrels", "texts", "text_scores"):
         paths = listing.paths(table, datasets=[dataset])
         connection.execute(f"create view {table} as {relation_sql(table, paths)}")

@@ -139,7 +139,7 @@ def dataset_row(selection: Selection) -> dict[str, Any] | None:
     first = selection.runs[0]
     found = selection.marts.rows(
         "select * from lake.datasets where dataset = ? and edition = ? "
-        "qualify row_number() over (order by ingested_at desc) = 1",
+        "qualify row_number() over (order by arrival_id desc nulls last, ingested_at desc) = 1",
         first.dataset,
         first.edition,
     )

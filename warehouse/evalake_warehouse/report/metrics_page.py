@@ -64,8 +64,13 @@ def _variable_lines() -> list[str]:
     }
     for name, rules in schema.items():
         limits = ", ".join(f"{mark} {rules[key]:g}" for key, mark in marks.items() if key in rules)
-        lines.append(f"| `{name}` | {rules['default']:g} | {limits} | {rules['description']} |\n")
+        default = _default(rules["default"])
+        lines.append(f"| `{name}` | {default} | {limits} | {rules['description']} |\n")
     return lines
+
+
+def _default(value: float | str) -> str:
+    return value or "none" if isinstance(value, str) else f"{value:g}"
 
 
 def main() -> None:
