@@ -6,5 +6,6 @@ with events as (
 
 select *
 from events
-qualify row_number() over (partition by run_id, corpus_id order by event_no desc nulls last, events.at desc
+qualify row_number() over (
+    partition by run_id, corpus_id order by event_no desc nulls last, events.at desc
 ) = 1

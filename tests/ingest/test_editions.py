@@ -37,6 +37,17 @@ def test_the_same_edition_again_adds_nothing(project: Project) -> None:
     assert {path: path.stat().st_mtime_ns for path in lake_files(project)} == before
 
 
+def test_an_edition_that_comes_once_more_is_the_latest_again(project: Project) -> None:
+    first = ingest(project, loaded([task("a", LOAD)]), check=None)
+    ingest(project, loaded([task("a", BOX)]), check=None)
+    again = ingest(project, loaded([task("a", LOAD)]), check=None)
+    assert (again.is_new, again.is_latest_again, again.edition) == (False, True, first.edition)
+    latest, *others = list_editions(project.lake)
+    assert latest["edition"] == first.edition
+    assert len(others) == 1
+    assert not ingest(project, loaded([task("a", LOAD)]), check=None).is_latest_again
+
+
 def test_a_changed_loader_makes_a_new_edition_and_names_the_changed_tasks(
     project: Project,
 ) -> None:
