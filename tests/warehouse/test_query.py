@@ -11,15 +11,18 @@ from lake_factory import write_dataset
 from evalake_runners.cli.output import print_rows
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.lake.reader import list_lake
-from evalake_warehouse.query import refuse_changes, rows
+from evalake_warehouse.query import rows
+from evalake_warehouse.questions import check_question
 
 
 @pytest.mark.parametrize(
     "sql", ["select 1", "with a as (select 1) select * from a", "show all tables", "describe t",
-            "explain select 1", "from t", "pragma version", "summarize t"],
+            "explain select 1", "from t", "select 1; ",
+            "explain analyze with a as (select 1) select * from a", "explain (format json) from t",
+            "pivot t on a in ('x') using sum(b)", "pragma version", "summarize t"],
 )  # fmt: skip
 def test_a_question_is_let_through(sql: str) -> None:
-    refuse_changes(sql)
+    check_question(sql)
 
 
 @pytest.mark.parametrize(
@@ -28,6 +31,9 @@ def test_a_question_is_let_through(sql: str) -> None:
         ("copy (select 1) to 'lake/hits/x.parquet'", "copy is not allowed"),
         ("attach 'other.db'", "attach is not allowed"),
         ("select 1; drop table t", "drop is not allowed"),
+        ("select 1; select 2", "2 statements given; only one is answered"),
+        ("explain analyze copy t to 'x'", "copy is not allowed"),
+        ("pivot t on a using sum(b)", "pivot needs its values here"),
         ("export database 'folder'", "is not allowed"),
         ("install httpfs", "is not allowed"),
         ("", "no SQL given"),
@@ -37,7 +43,7 @@ def test_a_question_is_let_through(sql: str) -> None:
 )
 def test_anything_else_is_refused(sql: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        refuse_changes(sql)
+        check_question(sql)
 
 
 @pytest.mark.parametrize(

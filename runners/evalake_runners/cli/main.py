@@ -9,7 +9,7 @@ import sys
 from typer.exceptions import Abort, TyperException
 
 from evalake_runners.cli.app import app
-from evalake_runners.cli.output import print_error, say
+from evalake_runners.cli.output import print_error, say, say_warnings
 from evalake_warehouse.errors import EvalakeError, ExitCode
 
 # In the order of the help: the main path first.
@@ -44,6 +44,7 @@ def run_cli(arguments: list[str] | None = None) -> int:
     for an error that a user can cause.
     """
     gather_commands()
+    say_warnings()
     try:
         result = app(args=arguments, prog_name="evalake", standalone_mode=False)
         sys.stdout.flush()

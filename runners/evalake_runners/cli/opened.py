@@ -1,8 +1,8 @@
-"""The warehouse as commands open it: what it does not know yet is said."""
+"""The warehouse as commands open it: what it lacks is said."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -12,17 +12,37 @@ from evalake_runners.cli.output import say
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+    from evalake_warehouse.errors import Problem
+    from evalake_warehouse.lake.reader import LakeListing
+
+_MAX_SHOWN = 20
+
 
 @contextmanager
-def open_judged(scenario: str | None = None) -> Iterator[DuckDBPyConnection]:
-    """The project's warehouse, or one of its scenarios, with a warning where it is behind."""
+def open_judged(
+    scenario: str | None = None, *, listing: LakeListing | None = None, with_lake: bool = True
+) -> Iterator[DuckDBPyConnection]:
+    """The project's warehouse, or one of its scenarios.
+
+    Lake files that had to be left out are named, and runs that wait for a build.
+    """
     from evalake_warehouse.lake.reader import list_lake
     from evalake_warehouse.pending import find_pending
     from evalake_warehouse.query import open_warehouse
 
     project = current_project()
-    listing = list_lake(project.home)
-    with open_warehouse(project, scenario=scenario, listing=listing) as connection:
-        if pending := find_pending(connection, listing):
+    listed = listing or list_lake(project.home)
+    with open_warehouse(
+        project, scenario=scenario, listing=listed, with_lake=with_lake
+    ) as connection:
+        _tell_left_out(listed.problems)
+        if pending := find_pending(connection, listed):
             say(f"warning: {pending}")
         yield connection
+
+
+def _tell_left_out(problems: Sequence[Problem]) -> None:
+    for problem in problems[:_MAX_SHOWN]:
+        say(f"warning: {problem}")
+    if (more := len(problems) - _MAX_SHOWN) > 0:
+        say(f"warning: {more} more lake files are left out: evalake doctor")

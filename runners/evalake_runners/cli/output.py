@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 import sys
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,20 @@ _WIDEST_COLUMN = 120
 def say(message: str) -> None:
     """Lines for a person, on stderr; without secrets, which an error may carry."""
     print(scrub(message), file=sys.stderr)
+
+
+class _Said(logging.Handler):
+    """Log records as lines for a person."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        say(f"{record.levelname.lower()}: {record.getMessage()}")
+
+
+def say_warnings() -> None:
+    """Let what our packages log be said."""
+    for name in ("evalake_runners", "evalake_ingest", "evalake_warehouse"):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [_Said(logging.WARNING)], False
 
 
 def print_error(error: EvalakeError) -> None:

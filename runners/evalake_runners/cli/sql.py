@@ -2,51 +2,55 @@
 
 from __future__ import annotations
 
+import csv as csv_format
 import sys
 from typing import Annotated
 
 import typer
 
-from evalake_runners.cli.app import JsonFlag, app
+from evalake_runners.cli.app import JsonFlag, app, current_project
 from evalake_runners.cli.opened import open_judged
 from evalake_runners.cli.output import print_json, print_rows
-from evalake_warehouse.errors import UsageError
+from evalake_warehouse.errors import ExitCode, UsageError
 
 
 @app.command(
     epilog='Example: evalake sql "select arm_label, mean from fct_run_metrics join dim_runs '
-    "using (run_id) where metric = 'recall@5' order by mean desc\""
+    "using (run_id) where metric = 'recall@5' order by mean desc\"  |  "
+    "Exits 0 when answered, 2 if refused, 3 if a lake file had to be left out or time ran out."
 )
 def sql(
-    query: Annotated[str, typer.Argument(help="SQL, or - to read it from stdin.")],
+    query: Annotated[str, typer.Argument(help="One SQL question, or - to read it from stdin.")],
     scenario: Annotated[
         str | None, typer.Option(help="Ask this what-if warehouse instead of the default one.")
     ] = None,
     as_json: JsonFlag = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV on stdout.")] = False,
-) -> None:
-    """Run SQL, read-only, over the marts and the raw lake (`lake.hits`, `lake.attempts`, ...)."""
-    from evalake_warehouse.query import refuse_changes, rows
+    timeout: Annotated[
+        float,
+        typer.Option(min=0.001, max=86_400, metavar="SECONDS", help="Give up after so long."),
+    ] = 300.0,
+) -> int:
+    """Ask the marts and the raw lake (`lake.hits`, `lake.attempts`, ...) one question in SQL.
+
+    Nothing else can be reached: no other file, no network, no extension, and nothing is written.
+    """
+    from evalake_warehouse.lake.reader import list_lake
+    from evalake_warehouse.questions import ask, check_question, needs_lake
 
     if as_json and csv:
         raise UsageError("--json and --csv exclude each other", hint="evalake sql --help")
     text = sys.stdin.read() if query == "-" else query
-    refuse_changes(text)
-    with open_judged(scenario) as connection:
-        found = rows(connection, text)
+    check_question(text)
+    listing = list_lake(current_project().home)
+    with open_judged(scenario, listing=listing, with_lake=needs_lake(text)) as connection:
+        found = ask(connection, text, timeout_s=timeout)
     if as_json:
-        print_json(found)
+        print_json(found.rows)
     elif csv:
-        _print_csv(found)
+        writer = csv_format.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(found.columns)
+        writer.writerows(found.values)
     else:
-        print_rows(found)
-
-
-def _print_csv(found: list[dict[str, object]]) -> None:
-    import csv as csv_format
-
-    if not found:
-        return
-    writer = csv_format.DictWriter(sys.stdout, fieldnames=list(found[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(found)
+        print_rows(found.rows)
+    return ExitCode.INCOMPLETE if listing.problems else ExitCode.OK

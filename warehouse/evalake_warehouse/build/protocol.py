@@ -31,8 +31,8 @@ from evalake_warehouse.identity import canonical_json
 from evalake_warehouse.lake.arrivals import next_id
 from evalake_warehouse.lake.reader import LakeListing, list_lake
 from evalake_warehouse.project import Project
-from evalake_warehouse.query import current_file, point_to, warehouse_link
 from evalake_warehouse.relevance.text_scores import SCORER, SCORER_VERSION
+from evalake_warehouse.warehouse_files import current_file, point_to, warehouse_link
 
 _KEEP = 2  # builds that stay on disk, so that a reader's file outlives the next build
 

@@ -63,8 +63,6 @@ class Marts:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, *, macros: Path) -> None:
         self.connection = connection
-        # DuckDB draws its progress bar on stdout, which is for data.
-        connection.execute("set enable_progress_bar = false")
         self.macros = macros  # the dbt project's, for comparisons made on demand
 
     def __enter__(self) -> Self:

@@ -161,9 +161,9 @@ def _pictures(selection: Selection) -> Iterator[tuple[str, str]]:
 
 def _opened(snapshot: Mapping[str, Any]) -> Marts:
     """Marts in memory with the snapshot's rows."""
-    import duckdb
+    from evalake_warehouse.box import empty_box
 
-    connection = duckdb.connect()
+    connection = empty_box()
     for name in (*_TABLES, "fct_paired_tests"):
         _create(connection, name, snapshot[name])
     runs = [row["run_id"] for row in snapshot["dim_runs"]]
