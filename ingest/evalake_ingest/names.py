@@ -14,6 +14,24 @@ from evalake_warehouse.project import Project
 _ALL = "evalake datasets list --all"
 
 
+def is_benchmark(name: str) -> bool:
+    """Whether a dataset of this name is one that `evalake ingest` makes."""
+    return name in LOADERS
+
+
+def check_own_name(name: str, *, where: str = "--dataset") -> None:
+    """Refuse the name of a benchmark for a dataset that is made from a user's own files.
+
+    Raises:
+        UsageError: sweeps that name the benchmark would run on those files instead.
+    """
+    if is_benchmark(name):
+        raise UsageError(
+            f"`{name}` is a benchmark of `evalake ingest`; call your own dataset otherwise",
+            where=where,
+        )
+
+
 def ingested_names(lake: Path) -> list[str]:
     """Datasets that have an edition in the lake."""
     files = (lake / "datasets").glob("dataset=*/run_date=*/*.parquet")

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from evalake_runners.adapters.setup import Strict
+from evalake_warehouse.labels import label_problem
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+@-]{0,79}$")]
+
+
+def _usable(label: str) -> str:
+    if problem := label_problem(label):
+        raise ValueError(problem)
+    return label
+
+
+Label = Annotated[Name, AfterValidator(_usable)]
 Split = Literal["dev", "test", "small_dev", "small_test", "all"]
 
 Depth = Annotated[int | None, Field(ge=1, le=10_000, description="Hits asked for.")]
@@ -57,7 +67,9 @@ class SystemFile(Strict):
     """A system with its configuration, as `configs/systems/*.yaml` and `--config` hold it."""
 
     system: str = Field(description="Adapter name: bm25, pydocs-mcp, ... or python:MODULE.")
-    label: Name | None = Field(default=None, description="Name in tables.  [default: the system's]")
+    label: Label | None = Field(
+        default=None, description="Name in tables.  [default: the system's]"
+    )
     config: dict[str, Any] = Field(default_factory=dict, description="The system's own keys.")
     query_variant: str = Field(
         default="default", description="Which wording of the question is asked."
@@ -72,7 +84,7 @@ class ArmEntry(Strict):
 
     use: str | None = Field(default=None, description="A system file, relative to this file.")
     system: str | None = Field(default=None, description="Adapter name, without `use`.")
-    label: Name | None = Field(default=None, description="Name in tables, unique in the sweep.")
+    label: Label | None = Field(default=None, description="Name in tables, unique in the sweep.")
     config: dict[str, Any] = Field(
         default_factory=dict, description="The system's own keys, over those of `use`."
     )
@@ -106,7 +118,7 @@ class Sweep(Strict):
     )
     datasets: list[DatasetEntry] = Field(min_length=1)
     arms: list[ArmEntry] = Field(min_length=1)
-    baseline: Name | None = Field(default=None, description="Label of the arm to compare with.")
+    baseline: Label | None = Field(default=None, description="Label of the arm to compare with.")
     primary_metric: str | None = Field(
         default=None, description="Metric of the comparison.  [default: the dataset's]"
     )

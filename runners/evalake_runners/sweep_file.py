@@ -13,6 +13,7 @@ from evalake_runners.engine.blobs import Blob
 from evalake_runners.sweep_names import check_datasets, check_metric, not_ingested
 from evalake_runners.yaml_file import Loc, YamlFile, check, check_parts, did_you_mean, read_yaml
 from evalake_warehouse.errors import ConfigError, EvalakeError, UsageError
+from evalake_warehouse.labels import check_label
 from evalake_warehouse.project import Project
 
 HINT = "evalake config schema"
@@ -105,9 +106,11 @@ def load_system(
     NAME is an adapter, or a file of `configs/systems` without its ending.
 
     Raises:
-        UsageError: NAME is neither.
+        UsageError: NAME is neither, or no run can be called by the label.
         ConfigError: with every problem of the file.
     """
+    if label is not None:
+        check_label(label)
     shipped = project.configs / "systems" / f"{name}.yaml"
     if config_file is None and not _is_adapter(name):
         if not shipped.is_file():

@@ -171,7 +171,7 @@ def _message(model: type[BaseModel], loc: Loc, kind: str, message: str) -> str:
         return "a mapping of keys is wanted here"
     if kind == "string_pattern_mismatch":
         return f"{message} (letters, digits and ._+@-, at most 80)"
-    return message
+    return message.removeprefix("Value error, ")
 
 
 def _keys_at(model: type[BaseModel], loc: Loc) -> list[str]:

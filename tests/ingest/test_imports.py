@@ -14,6 +14,7 @@ from evalake_ingest.imports.beir import load_beir
 from evalake_ingest.imports.jsonl import JsonlFiles, load_answers, load_dataset
 from evalake_ingest.imports.rankings import ImportedRun, Ranking, write_ranking
 from evalake_ingest.imports.trec import load_qrels, load_run, rank_by_score
+from evalake_ingest.names import check_own_name, is_benchmark
 from evalake_ingest.pipeline import Ingested, ingest
 from evalake_warehouse.errors import DatasetError, UsageError
 from evalake_warehouse.project import Project
@@ -389,3 +390,11 @@ def test_a_beir_folder_names_every_missing_file(tmp_path: Path) -> None:
         "queries.jsonl: missing",
         "test.tsv: missing",
     ]
+
+
+def test_an_own_dataset_cannot_be_called_like_a_benchmark() -> None:
+    assert is_benchmark("starter")
+    assert not is_benchmark("mine")
+    check_own_name("mine")
+    with pytest.raises(UsageError, match="`starter` is a benchmark"):
+        check_own_name("starter")

@@ -267,3 +267,29 @@ def test_a_dataset_that_can_be_ingested_and_was_not_is_told_by_config_check(
 
 def _sweep(arms: str) -> str:
     return f"name: one\ndatasets: [{{dataset: toy}}]\narms: [{arms}]\n"
+
+
+@pytest.mark.parametrize(
+    ("label", "told"),
+    [
+        ("latest", "means the run that was recorded last"),
+        ("0199aa3c", "would be read as the beginning of a run id"),
+        ("frozen.json", "would be read as the path of a frozen baseline"),
+    ],
+)
+def test_a_label_that_means_something_else_is_refused_in_sweeps_and_on_the_command_line(
+    label: str, told: str, tmp_path: Path, toy: Project
+) -> None:
+    path = tmp_path / "sweep.yaml"
+    path.write_text(
+        "name: s\ndatasets: [{dataset: starter}]\n"
+        f"arms:\n  - {{system: bm25, label: '{label}'}}\nbaseline: '{label}'\n"
+    )
+    with pytest.raises(ConfigError) as in_file:
+        load_sweep(path, toy)
+    assert [(p.where, p.what) for p in in_file.value.problems] == [
+        (f"{path}:4", f"`arms[0].label`: label {label!r} {told}"),
+        (f"{path}:5", f"`baseline`: label {label!r} {told}"),
+    ]
+    with pytest.raises(UsageError, match=told):
+        load_system("bm25", None, toy, label=label)
