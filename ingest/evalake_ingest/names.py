@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from evalake_ingest.loaders import LOADERS
-from evalake_warehouse.definitions import metric_definitions
+from evalake_warehouse.definitions import is_metric, metric_definitions
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.project import Project
 
@@ -65,8 +65,8 @@ def require_metric(project: Project, metric: str, *, where: str) -> None:
     Raises:
         UsageError: with the nearest ones, or all there are.
     """
-    known = [row["metric"] for row in metric_definitions(project)]
-    if metric not in known:
+    if not is_metric(project, metric):
+        known = [row["metric"] for row in metric_definitions(project)]
         near = get_close_matches(metric, known, n=3)
         told = f"nearest: {', '.join(near)}" if near else f"there are: {', '.join(known)}"
         raise UsageError(f"no metric `{metric}`; {told}", where=where)

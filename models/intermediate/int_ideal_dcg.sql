@@ -1,5 +1,5 @@
 -- Grain: one row per dataset, edition, task, level and nDCG metric: the DCG of the ideal order,
--- which has all relevant gold, cut where the metric is.
+-- which has all relevant gold, cut where the metric is. nDCG metrics are those of changed runs.
 
 with gold as (
     select
@@ -12,7 +12,10 @@ with gold as (
 ),
 
 definitions as (
-    select * from {{ ref('metric_definitions') }}
+    select distinct
+        metric,
+        cutoff
+    from {{ ref('int_run_definitions') }}
     where measure = 'ndcg'
 )
 

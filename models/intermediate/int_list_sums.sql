@@ -6,7 +6,7 @@ with lists as (
 ),
 
 definitions as (
-    select * from {{ ref('metric_definitions') }}
+    select * from {{ ref('int_run_definitions') }}
 ),
 
 ideal as (
@@ -16,6 +16,7 @@ ideal as (
 credits as (
     select
         lists.list_id,
+        lists.run_id,
         lists.dataset,
         lists.edition,
         lists.task_id,
@@ -33,6 +34,7 @@ credits as (
 judged_units as (
     select distinct
         lists.list_id,
+        lists.run_id,
         if(matches.level = 'file', file_units.unit_rank, matches.rank) as unit_rank
     from {{ ref('int_hit_matches') }} as matches
     inner join lists
@@ -54,8 +56,8 @@ of_credits as (
         sum(credits.nth / credits.unit_rank) as sum_precision
     from credits
     inner join definitions
-        on definitions.cutoff is null
-        or credits.unit_rank <= definitions.cutoff
+        on credits.run_id = definitions.run_id
+        and (definitions.cutoff is null or credits.unit_rank <= definitions.cutoff)
     where definitions.measure not in ('judged', 'ndcg')
     group by credits.list_id, definitions.metric
 ),
@@ -71,6 +73,9 @@ of_gains as (
         and credits.edition = ideal.edition
         and credits.task_id = ideal.task_id
         and credits.level = ideal.level
+    inner join definitions
+        on credits.run_id = definitions.run_id
+        and ideal.metric = definitions.metric
     where ideal.cutoff is null or credits.unit_rank <= ideal.cutoff
     group by credits.list_id, ideal.metric
 ),
@@ -81,7 +86,9 @@ of_judged as (
         definitions.metric,
         count(*) as n_units
     from judged_units
-    inner join definitions on judged_units.unit_rank <= definitions.cutoff
+    inner join definitions
+        on judged_units.run_id = definitions.run_id
+        and judged_units.unit_rank <= definitions.cutoff
     where definitions.measure = 'judged'
     group by judged_units.list_id, definitions.metric
 )

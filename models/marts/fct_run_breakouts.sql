@@ -24,8 +24,11 @@ intervals as (
     where kind = 'breakout'
 ),
 
-definitions as (
-    select * from {{ ref('metric_definitions') }}
+measures as (
+    select distinct
+        measure,
+        is_binary
+    from {{ ref('metric_definitions') }}
 ),
 
 averaged as (
@@ -34,6 +37,7 @@ averaged as (
         labels.dimension,
         labels.dimension_value,
         task_metrics.metric,
+        any_value(task_metrics.measure) as measure,
         any_value(task_metrics.level) as level,
         count(*) as n_tasks,
         count(task_metrics.value) as n_scored,
@@ -59,12 +63,12 @@ select
     intervals.ci_low,
     intervals.ci_high,
     case
-        when definitions.is_binary
+        when measures.is_binary
             then
                 {{ stat_wilson_bound('averaged.mean', 'averaged.n_scored', 'low', confidence) }}
     end as wilson_low,
     case
-        when definitions.is_binary
+        when measures.is_binary
             then
                 {{ stat_wilson_bound('averaged.mean', 'averaged.n_scored', 'high', confidence) }}
     end as wilson_high,
@@ -76,4 +80,4 @@ left join intervals
     and averaged.dimension = intervals.dimension
     and averaged.dimension_value = intervals.dimension_value
     and averaged.metric = intervals.metric
-left join definitions on averaged.metric = definitions.metric
+left join measures on averaged.measure = measures.measure

@@ -22,8 +22,11 @@ intervals as (
     where kind = 'run'
 ),
 
-definitions as (
-    select * from {{ ref('metric_definitions') }}
+measures as (
+    select distinct
+        measure,
+        is_binary
+    from {{ ref('metric_definitions') }}
 ),
 
 chance as (
@@ -110,12 +113,12 @@ select
     intervals.ci_low,
     intervals.ci_high,
     case
-        when definitions.is_binary
+        when measures.is_binary
             then
                 {{ stat_wilson_bound('averaged.mean', 'averaged.n_scored', 'low', confidence) }}
     end as wilson_low,
     case
-        when definitions.is_binary
+        when measures.is_binary
             then
                 {{ stat_wilson_bound('averaged.mean', 'averaged.n_scored', 'high', confidence) }}
     end as wilson_high,
@@ -135,7 +138,7 @@ left join intervals
 left join reasons
     on averaged.run_id = reasons.run_id
     and averaged.metric = reasons.metric
-left join definitions on split_part(averaged.metric, ':', 1) = definitions.metric
+left join measures on averaged.measure = measures.measure
 left join chance
     on averaged.run_id = chance.run_id
     and averaged.metric = chance.metric

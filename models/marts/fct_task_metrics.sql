@@ -30,7 +30,7 @@ with lists as (
 ),
 
 definitions as (
-    select * from {{ ref('metric_definitions') }}
+    select * from {{ ref('int_run_definitions') }}
 ),
 
 sums as (
@@ -66,7 +66,7 @@ asked as (
             when definitions.measure = 'needle' and lists.n_relevant > 1 then 'not_applicable'
         end as null_reason
     from lists
-    cross join definitions
+    inner join definitions on lists.run_id = definitions.run_id
     where
         lists.is_primary
         or definitions.measure not in ('library_resolution', 'needle', 'coverage', 'judged')

@@ -8,15 +8,15 @@ from evalake_ingest.loaders import LOADERS
 from evalake_ingest.names import absent_dataset, ingested_names
 from evalake_runners.config import DatasetEntry, Sweep
 from evalake_runners.yaml_file import YamlFile, check_parts, did_you_mean
-from evalake_warehouse.definitions import metric_definitions
+from evalake_warehouse.definitions import is_metric, metric_definitions
 from evalake_warehouse.project import Project
 
 
 def check_metric(file: YamlFile, metric: str, project: Project) -> None:
     """Note a metric that no run will have; `recall@5:symbol` is recall@5 at another level."""
-    known = [row["metric"] for row in metric_definitions(project)]
     name = metric.partition(":")[0]
-    if name not in known:
+    if not is_metric(project, name):
+        known = [row["metric"] for row in metric_definitions(project)]
         file.add(("primary_metric",), f"no metric `{name}`{did_you_mean(name, known)}")
 
 

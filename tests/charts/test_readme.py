@@ -87,10 +87,19 @@ def test_an_arm_that_came_or_went_is_told(snapshot: dict[str, Any], tmp_path: Pa
 
 
 def test_any_changed_input_of_the_demo_changes_the_hash(tmp_path: Path) -> None:
-    (tmp_path / "configs/sweeps").mkdir(parents=True)
     sweep = tmp_path / "configs/sweeps/demo.yaml"
+    definitions = tmp_path / "warehouse/dbt-project/seeds/metric_definitions.csv"
+    for path in (sweep, definitions):
+        path.parent.mkdir(parents=True)
+    head = "metric,measure,cutoff,formula\nrecall@5,recall,5,"
     sweep.write_text("depth: 10")
+    definitions.write_text(f"{head}found / R\n")
     before = readme.inputs_hash(tmp_path)
+    definitions.write_text(f"{head}found / R\nrecall@9,recall,9,found / R\n")
+    assert readme.inputs_hash(tmp_path) == before  # no figure that stands there is another
+    definitions.write_text(f"{head}found / k\n")
+    assert readme.inputs_hash(tmp_path) != before
+    definitions.write_text(f"{head}found / R\n")
     sweep.write_text("depth: 20")
     assert readme.inputs_hash(tmp_path) != before
 

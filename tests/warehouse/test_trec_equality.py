@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import tempfile
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from ir_measures import RR, Judged
 from lake_factory import RunWriter, docs, write_dataset
 
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
+DEEP = (200, 500, 1000)
 MEASURES = {
     f"{ours}@{k}": f"{theirs}_{k}"
     for k in CUTOFFS
@@ -28,22 +30,30 @@ MEASURES = {
     )
 }
 MEASURES |= {"mrr": "recip_rank", "ap": "map", "ndcg": "ndcg"}
-REQUESTED = {"recall", "success", "P", "ndcg_cut", "recip_rank", "map", "ndcg"}
-REQUESTED_CUTS = {
-    f"{name}.{','.join(map(str, CUTOFFS))}" for name in ("recall", "success", "P", "ndcg_cut")
-}
+CUT = ("recall", "success", "P", "ndcg_cut")
+REQUESTED = {
+    "recip_rank", "map", "ndcg", *(f"{name}.{','.join(map(str, CUTOFFS))}" for name in CUT)
+}  # fmt: skip
+
+LENGTHS = (0, 1, 2, 7, 10, 100)
 
 Qrels = dict[str, dict[str, int]]
 Lists = dict[str, list[str]]
 
 
 def scores_by_us(
-    tmp_path: Path, models: CompiledModels, qrels: Qrels, lists: Lists
+    tmp_path: Path,
+    models: CompiledModels,
+    qrels: Qrels,
+    lists: Lists,
+    *,
+    depth: int = 100,
+    primary_metric: str | None = None,
 ) -> dict[tuple[str, str], float | None]:
     home = Path(tempfile.mkdtemp(dir=tmp_path))
     edition = write_dataset(home, qrels)
-    run = RunWriter(home, edition)
-    run.event("started", n_tasks=len(lists))
+    run = RunWriter(home, edition, depth=depth)
+    run.event("started", n_tasks=len(lists), primary_metric=primary_metric)
     run.attempts({task: docs(*items) for task, items in lists.items()})
     files: dict[str, list[Path]] = {}
     for path in (home / "lake").rglob("*.parquet"):
@@ -64,27 +74,37 @@ def unique_names(items: list[str]) -> list[str]:
     return named
 
 
-def scores_by_trec(qrels: Qrels, lists: Lists) -> dict[str, dict[str, float]]:
+def scores_by_trec(
+    qrels: Qrels, lists: Lists, requested: Collection[str] = REQUESTED
+) -> dict[str, dict[str, float]]:
     run = {
         task: {item: float(len(items) - rank) for rank, item in enumerate(unique_names(items))}
         for task, items in lists.items()
     }
-    evaluator = pytrec_eval.RelevanceEvaluator(
-        qrels, (REQUESTED - {"recall", "success", "P", "ndcg_cut"}) | REQUESTED_CUTS
-    )
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, set(requested))
     result: dict[str, dict[str, float]] = evaluator.evaluate(run)
     return result
 
 
-def random_case(seed: int, n_tasks: int) -> tuple[Qrels, Lists]:
+def first_relevant(grades: dict[str, int], items: list[str]) -> int | None:
+    return next((rank for rank, item in enumerate(items, 1) if grades.get(item, 0) >= 1), None)
+
+
+def random_case(
+    seed: int,
+    n_tasks: int,
+    *,
+    pools: Sequence[int] = (3, 20, 200),
+    lengths: Sequence[int] = LENGTHS,
+) -> tuple[Qrels, Lists]:
     rng = random.Random(seed)
     qrels, lists = {}, {}
     for number in range(n_tasks):
         task = f"t{number}"
-        pool = [f"d{i}" for i in range(rng.choice([3, 20, 200]))]
+        pool = [f"d{i}" for i in range(rng.choice(pools))]
         judged = rng.sample(pool, k=rng.randint(1, min(len(pool), 12)))
         qrels[task] = {item: rng.choice([0, 1, 1, 1, 2, 3]) for item in judged}
-        length = rng.choice([0, 1, 2, 7, 10, 100])
+        length = rng.choice(lengths)
         lists[task] = [rng.choice(pool) for _ in range(length)]  # with repetitions
     return qrels, lists
 
@@ -108,6 +128,45 @@ def test_every_metric_equals_pytrec_eval_to_1e_12(
                 assert value == pytest.approx(theirs[task][name], abs=1e-12)
                 compared += 1
     assert compared > 5_000
+
+
+def test_deep_metrics_and_any_cutoff_asked_for_equal_pytrec_eval(
+    tmp_path: Path, models: CompiledModels
+) -> None:
+    qrels, lists = random_case(3, n_tasks=120, pools=(200, 3000), lengths=(199, 200, 501, 1000))
+    ours = scores_by_us(tmp_path, models, qrels, lists, depth=1000, primary_metric="ap@333")
+    cut = ",".join(map(str, DEEP))
+    theirs = scores_by_trec(
+        qrels, lists, {*(f"{name}.{cut}" for name in CUT), f"map_cut.10,100,{cut},333"}
+    )
+    measures = {
+        f"{name}@{k}": f"{their_name}_{k}"
+        for k in DEEP
+        for name, their_name in zip(("recall", "success", "precision", "ndcg"), CUT, strict=True)
+    } | {f"ap@{k}": f"map_cut_{k}" for k in (10, 100, *DEEP, 333)}
+    compared = 0
+    for task in lists:
+        first = first_relevant(qrels[task], lists[task])
+        if not any(grade >= 1 for grade in qrels[task].values()):
+            continue
+        for metric, name in measures.items():
+            assert ours[task, metric] == pytest.approx(theirs[task][name], abs=1e-12)
+            compared += 1
+        for k in (100, *DEEP):
+            assert ours[task, f"mrr@{k}"] == (1 / first if first and first <= k else 0)
+    assert compared > 1_500
+
+
+def test_a_run_has_no_row_of_a_deep_metric_that_it_was_not_asked_for(
+    tmp_path: Path, models: CompiledModels
+) -> None:
+    qrels, lists = random_case(4, n_tasks=2)
+    shallow = scores_by_us(tmp_path, models, qrels, lists, depth=199, primary_metric="recall@1000")
+    assert {metric for _, metric in shallow if metric.endswith(("@200", "@500", "@1000"))} == {
+        "recall@1000"
+    }
+    assert shallow["t0", "recall@1000"] is None
+    assert shallow["t0", "ap@100"] is not None
 
 
 graded = st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 3), min_size=1, max_size=6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 
 from evalake_warehouse.project import Project
 
@@ -12,3 +13,16 @@ def metric_definitions(project: Project) -> list[dict[str, str]]:
     path = project.dbt_project / "seeds" / "metric_definitions.csv"
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
+
+
+def is_metric(project: Project, name: str) -> bool:
+    """Whether a run may have it: one that is defined, or a measure that takes any cutoff.
+
+    The rule of models/intermediate/int_run_definitions.sql, for a name without a level.
+    """
+    definitions = metric_definitions(project)
+    if any(row["metric"] == name for row in definitions):
+        return True
+    cut = re.fullmatch(r"([a-z]+)@[1-9][0-9]{0,8}", name)
+    free = {row["metric"].partition("@")[0] for row in definitions if row["is_deep"] == "true"}
+    return cut is not None and cut[1] in free

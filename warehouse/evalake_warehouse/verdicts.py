@@ -25,9 +25,9 @@ def verdict_sentence(test: Mapping[str, Any], *, margin: float, min_pairs: int) 
     )
     if n_pairs < min_pairs:
         return f"{seen}. Insufficient: {n_pairs} tasks; a verdict needs at least {min_pairs}."
-    adjusted = test["p_holm"]
+    adjusted = test.get("p_holm")
     p = test["p_value"] if adjusted is None else adjusted
-    holm = f", adjusted for {test['n_tests']} candidates" if test["n_tests"] > 1 else ""
+    holm = f", adjusted for {test['n_tests']} candidates" if test.get("n_tests", 1) > 1 else ""
     interval = (
         f"difference {test['mean_diff']:+.3f} [{test['diff_low']:+.3f}, {test['diff_high']:+.3f}]"
     )

@@ -88,7 +88,7 @@
             asked.*,
             described.measure,
             described.level,
-            coalesce(definitions.is_binary, false) as is_binary,
+            coalesce(measures.is_binary, false) as is_binary,
             coalesce(counted.n_pairs, 0) as n_pairs,
             coalesce(baseline.n_scored, 0) as n_baseline_scored,
             coalesce(candidate.n_scored, 0) as n_candidate_scored,
@@ -133,8 +133,8 @@
             and asked.dimension is not distinct from intervals.dimension
             and asked.dimension_value is not distinct from intervals.dimension_value
             and asked.metric = intervals.metric
-        left join {{ definitions }} as definitions
-            on split_part(asked.metric, ':', 1) = definitions.metric
+        left join (select distinct measure, is_binary from {{ definitions }}) as measures
+            on described.measure = measures.measure
     ),
 
     tested as (

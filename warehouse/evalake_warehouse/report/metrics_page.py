@@ -25,8 +25,14 @@ it (`recall@5:symbol`). Values are NULL, with `null_reason`, where a task failed
 hits that an attempt counts, gold, or texts that gold is recognised by are gone from the lake
 (`evidence_lost`).
 
-| metric | formula | pairs tested by | reference |
-|---|---|---|---|
+Cutoffs are free: `{measures}` take any whole number after the @. Of every run there are the metrics
+of the first column. Those of the second are there for runs whose depth reaches the cutoff, at no
+cost to others. Any other, such as `recall@30`, is there for the runs of a dataset or family whose
+primary metric it is (`evalake import ... --metric`, `primary_metric` in a sweep file); past a run's
+depth it is NULL with `beyond_depth`.
+
+| metric | where the depth reaches it | formula | pairs tested by | reference |
+|---|---|---|---|---|
 """
 
 _VARIABLES = """
@@ -47,10 +53,17 @@ def render_metrics_page(project_dir: Path) -> str:
     lines = []
     for formula, group in groupby(definitions, key=lambda row: row["formula"]):
         rows = list(group)
-        names = ", ".join(f"`{row['metric']}`" for row in rows)
+        usual, deep = (
+            ", ".join(f"`{row['metric']}`" for row in rows if row["is_deep"] == is_deep)
+            for is_deep in ("false", "true")
+        )
         test = "McNemar" if rows[0]["is_binary"] == "true" else "sign-flip"
-        lines.append(f"| {names} | {formula} | {test} | {rows[0]['source']} |\n")
-    return _HEAD + "".join(lines) + _VARIABLES + "".join(_variable_lines())
+        lines.append(f"| {usual} | {deep} | {formula} | {test} | {rows[0]['source']} |\n")
+    free = dict.fromkeys(
+        row["metric"].partition("@")[0] for row in definitions if row["is_deep"] == "true"
+    )
+    head = _HEAD.format(measures="`, `".join(f"{name}@K" for name in free))
+    return head + "".join(lines) + _VARIABLES + "".join(_variable_lines())
 
 
 def _variable_lines() -> list[str]:

@@ -21,6 +21,7 @@ from evalake_warehouse.charts.save import to_svg, write_whole
 from evalake_warehouse.charts.scores import score_bars
 from evalake_warehouse.charts.selection import Selection
 from evalake_warehouse.charts.theme import Style
+from evalake_warehouse.definitions import metric_definitions
 from evalake_warehouse.errors import EvalakeError, UsageError
 from evalake_warehouse.identity import content_hash, sha256_text
 from evalake_warehouse.project import Project
@@ -40,7 +41,6 @@ _INPUTS = (
     "configs/sweeps/demo.yaml",
     "configs/systems/*.yaml",
     "configs/pipelines/lexical.yaml",
-    "warehouse/dbt-project/seeds/metric_definitions.csv",
 )
 _TABLES: Mapping[str, str] = {
     "dim_runs": "run_id, arm_hash, arm_label, system, system_version, dataset, edition, split, "
@@ -91,10 +91,18 @@ def take_snapshot(selection: Selection, project_dir: Path) -> dict[str, Any]:
 
 
 def inputs_hash(project_dir: Path) -> str:
-    """Hash of the files that decide the demo's figures, by their path in the project."""
+    """Hash of what decides the demo's figures: files by their path in the project, and formulas."""
     files = sorted({path for pattern in _INPUTS for path in project_dir.glob(pattern)})
+    definitions = metric_definitions(Project(home=Path(), data_dir=project_dir))
     return content_hash(
-        {str(path.relative_to(project_dir)): sha256_text(path.read_text("utf-8")) for path in files}
+        {
+            "files": {
+                str(path.relative_to(project_dir)): sha256_text(path.read_text("utf-8"))
+                for path in files
+            },
+            # Not their cutoffs: another one changes no figure of those that stand in README.
+            "formulas": sorted({(row["measure"], row["formula"]) for row in definitions}),
+        }
     )
 
 
