@@ -8,5 +8,6 @@ select
     sweep_id,
     role,
     primary_metric,
-    joined_at
+    joined_at,
+    arrival_id
 from {{ ref('stg_run_families') }}

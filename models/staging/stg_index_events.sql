@@ -7,5 +7,5 @@ with events as (
 select *
 from events
 qualify row_number() over (
-    partition by run_id, corpus_id order by event_no desc nulls last, events.at desc
+    partition by run_id, corpus_id order by arrival_id desc nulls last, events.at desc
 ) = 1

@@ -12,11 +12,13 @@ memberships as (
         coalesce(role, 'candidate') as role,
         primary_metric,
         events.at as joined_at,
-        event_no
+        arrival_id
     from events
     where event in ('started', 'joined') and family is not null
 )
 
 select *
 from memberships
-qualify row_number() over (partition by run_id, family order by event_no nulls first, joined_at) = 1
+qualify row_number() over (
+    partition by run_id, family order by arrival_id nulls first, joined_at
+) = 1

@@ -9,7 +9,7 @@ started as (
     select *
     from events
     where event = 'started'
-    qualify row_number() over (partition by run_id order by event_no nulls first, events.at) = 1
+    qualify row_number() over (partition by run_id order by arrival_id nulls first, events.at) = 1
 ),
 
 judgements as (
@@ -26,7 +26,7 @@ finished as (
     from events
     where event = 'finished'
     qualify row_number() over (
-        partition by run_id order by event_no desc nulls last, events.at desc
+        partition by run_id order by arrival_id desc nulls last, events.at desc
     ) = 1
 )
 

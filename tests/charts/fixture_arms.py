@@ -114,6 +114,12 @@ class Joins:
     primary_metric: str = PRIMARY
 
 
+def arrival_id(at: datetime, digest: str = "0" * 22) -> str:
+    """An id that sorts by a time, as those of a lake do."""
+    millis = f"{int(at.replace(tzinfo=UTC).timestamp() * 1_000):012x}"
+    return f"{millis[:8]}-{millis[8:]}-7{digest[:3]}-8{digest[3:6]}-{digest[6:18]}"
+
+
 @dataclass
 class RunSpec:
     arm: Arm

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from tests.charts.fixture_arms import RunSpec
+from tests.charts.fixture_arms import RunSpec, arrival_id
 from tests.charts.fixture_runs import add_run
 from tests.charts.fixture_summaries import add_paired, add_summaries
 from tests.charts.fixture_tables import Tables
@@ -43,4 +43,4 @@ def _run_id(run: RunSpec, number: int) -> str:
     digest = hashlib.sha256(
         f"{run.arm.label}{run.dataset}{run.split}{run.started_at}{number}".encode()
     ).hexdigest()
-    return f"0195{number:04x}-{digest[:4]}-7{digest[4:7]}-8{digest[7:10]}-{digest[10:22]}"
+    return arrival_id(run.started_at, f"{number:03x}{digest}")

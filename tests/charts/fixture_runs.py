@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import numpy as np
-from tests.charts.fixture_arms import ENVIRONMENT, METRICS, Joins, RunSpec, arm_hash
+from tests.charts.fixture_arms import ENVIRONMENT, METRICS, Joins, RunSpec, arm_hash, arrival_id
 from tests.charts.fixture_tables import Tables
 from tests.charts.fixture_tasks import REPOS, task_id_of
 
@@ -176,6 +176,7 @@ def _add_memberships(tables: Tables, run: RunSpec) -> None:
                 "role": joins.role,
                 "primary_metric": joins.primary_metric,
                 "joined_at": joins.at,
+                "arrival_id": arrival_id(joins.at),
             }
         )
 

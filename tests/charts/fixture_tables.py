@@ -37,8 +37,10 @@ class Tables:
                 connection.register("incoming", data)
                 connection.execute(f"create table {name} as select * from incoming")
                 connection.unregister("incoming")
-            connection.execute("create table meta_build (built_at timestamp, vars_json varchar)")
-            connection.execute("insert into meta_build values (?, ?)", [T0, json.dumps(VARIABLES)])
+            connection.execute("create table meta_build (build_id varchar, vars_json varchar)")
+            connection.execute(
+                "insert into meta_build values (?, ?)", ["b1", json.dumps(VARIABLES)]
+            )
             connection.execute(
                 "create table metric_definitions as select * from read_csv(?)", [str(DEFINITIONS)]
             )

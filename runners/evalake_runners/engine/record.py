@@ -13,6 +13,7 @@ from typing import Any, Final
 from evalake_runners.engine.answers import PackedAnswer, PackedSpending
 from evalake_runners.engine.indexes import IndexOutcome
 from evalake_warehouse.identity import canonical_json, sha256_text
+from evalake_warehouse.lake.arrivals import next_id
 from evalake_warehouse.lake.schemas import TABLES
 from evalake_warehouse.lake.writer import write_columns, write_rows
 
@@ -88,7 +89,7 @@ class RunRecorder:
             stem = f"{stem}-{self._part:04d}"
         elif row["event"] == "joined":  # as often as there are families
             stem = f"{stem}-{uuid.uuid4().hex[:8]}"
-        self._write_rows("runs", [{**row, "event_no": self._part}], stem)
+        self._write_rows("runs", [{**row, "arrival_id": self._arrive()}], stem)
 
     def index_event(self, corpus_id: str, ingestion_hash: str, outcome: IndexOutcome) -> None:
         """Write one row about one corpus."""
@@ -106,7 +107,7 @@ class RunRecorder:
             "n_chunks": outcome.report.n_chunks,
             "n_vectors": outcome.report.n_vectors,
             "reason": outcome.reason,
-            "event_no": self._part,
+            "arrival_id": self._arrive(),
         }
         self._write_rows("index_events", [row], f"{self._run_id}-{self._part:04d}")
         self._part += 1
@@ -146,6 +147,10 @@ class RunRecorder:
             self._part += 1
             self._clear()
         self._last_write = time.monotonic()
+
+    def _arrive(self) -> str:
+        """An event's place in the order in which things arrive in the lake."""
+        return next_id(self._lake.parent)
 
     def _clear(self) -> None:
         self._columns = {

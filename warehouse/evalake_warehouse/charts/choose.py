@@ -121,9 +121,9 @@ def _latest_family(runs: list[Run], *, whole_dataset: bool) -> list[Run]:
 def _one_per_arm(runs: list[Run]) -> list[Run]:
     """Of each arm and place, the newest run among those that tried the most tasks."""
     chosen: dict[tuple[str, str], Run] = {}
-    for run in sorted(runs, key=lambda run: (run.n_seen, run.started_at)):
+    for run in sorted(runs, key=lambda run: (run.n_seen, run.run_id)):
         chosen[run.arm_hash, run.place] = run
-    return sorted(chosen.values(), key=lambda run: (run.started_at, run.run_id))
+    return sorted(chosen.values(), key=lambda run: run.run_id)
 
 
 def _refuse_mixture(runs: Sequence[Run]) -> None:

@@ -103,7 +103,7 @@ class Marts:
     @cached_property
     def runs(self) -> tuple[Run, ...]:
         """Every run in the warehouse, oldest first, without what it answered."""
-        found = self.rows("select * from dim_runs order by started_at, run_id")
+        found = self.rows("select * from dim_runs order by run_id")
         return tuple(_run(row) for row in found)
 
     @cached_property
@@ -124,7 +124,7 @@ class Marts:
             from dim_runs as runs
             left join dim_run_families as families on runs.run_id = families.run_id
             order by
-                coalesce(families.joined_at, runs.started_at), runs.run_id, families.family
+                coalesce(families.arrival_id, runs.run_id), runs.run_id, families.family
             """
         )
         return tuple(replace(by_id[row.pop("run_id")], **row) for row in found)

@@ -151,7 +151,7 @@ _DECLARED = (
                 "status": _STR, "device": _STR, "git_sha": _STR, "git_dirty": _BOOL,
                 "command": _STR, "sweep_id": _STR, "family": _STR, "role": _STR,
                 "primary_metric": _STR, "network_blocked": _BOOL, "provenance": _STR,
-                "branches_json": _STR, "event_no": _INT,
+                "branches_json": _STR, "arrival_id": _STR,
             },
         ),
     ),
@@ -164,7 +164,7 @@ _DECLARED = (
             },
             {
                 "seconds": _FLOAT, "install_seconds": _FLOAT, "bytes_on_disk": _INT,
-                "n_chunks": _INT, "n_vectors": _INT, "reason": _STR, "event_no": _INT,
+                "n_chunks": _INT, "n_vectors": _INT, "reason": _STR, "arrival_id": _STR,
             },
         ),
     ),

@@ -191,7 +191,7 @@ def _opened(snapshot: Mapping[str, Any]) -> Marts:
     connection.execute("alter table dim_runs alter finished_at type timestamp")
     connection.execute(
         f"create table dim_run_families as select run_id, {', '.join(_OF_FAMILY)}, "
-        "started_at as joined_at from dim_runs"
+        "started_at as joined_at, null::varchar as arrival_id from dim_runs"
     )
     return Marts(connection, macros=Path())
 

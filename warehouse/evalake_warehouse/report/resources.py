@@ -84,7 +84,7 @@ INDEX_TIME = Column("index", _index_time, align="right")
 def environment(selection: Selection) -> Section:
     """Versions per arm, and the machine, once where all runs share it."""
     found = selection.marts.rows(
-        "select * from dim_runs where list_contains(?, run_id) order by started_at",
+        "select * from dim_runs where list_contains(?, run_id) order by run_id",
         ids(selection.runs),
     )
     for row in found:
