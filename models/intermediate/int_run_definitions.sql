@@ -55,23 +55,31 @@ named as (
         split_part(metric, '@', 1) as name,
         regexp_extract(metric, '@([1-9][0-9]{0,8})$', 1) as cutoff
     from primary_metrics
+),
+
+defined as (
+    select
+        runs.run_id,
+        definitions.metric,
+        definitions.measure,
+        definitions.cutoff
+    from runs
+    inner join definitions
+        on not definitions.is_deep
+        or runs.depth >= definitions.cutoff
+),
+
+asked as (
+    select
+        named.run_id,
+        named.metric,
+        measures.measure,
+        try_cast(named.cutoff as bigint) as cutoff
+    from named
+    inner join measures on named.name = measures.name
+    where named.cutoff != ''
 )
 
-select
-    runs.run_id,
-    definitions.metric,
-    definitions.measure,
-    definitions.cutoff
-from runs
-inner join definitions
-    on not definitions.is_deep
-    or definitions.cutoff <= runs.depth
+select * from defined
 union
-select
-    named.run_id,
-    named.metric,
-    measures.measure,
-    try_cast(named.cutoff as bigint) as cutoff
-from named
-inner join measures on named.name = measures.name
-where named.cutoff != ''
+select * from asked
