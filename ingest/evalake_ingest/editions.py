@@ -80,7 +80,12 @@ def make_edition(project: Project, loaded: Loaded) -> Edition:
     _account(loaded, tasks, drops)
     hashes = {task.task_id: _task_hash(task, corpus_ids[task.corpus]) for task in tasks}
     identity = content_hash(
-        [loaded.info.revision, loaded.info.loader_version, sorted(hashes.items())]
+        [
+            loaded.info.revision,
+            loaded.info.loader_version,
+            sorted(hashes.items()),
+            *loaded.info.declared,
+        ]
     )
     return Edition(
         info=loaded.info,
@@ -219,9 +224,11 @@ def _split_rows(edition: Edition, scope: Row) -> Iterable[Row]:
         Member(task.task_id, task_seed(edition.info.name, task.task_id), task.stratum)
         for task in edition.tasks
     ]
-    for assignment in assign_splits(members):
+    rule = edition.info.split_rule
+    name = SPLIT_RULE if rule == "hash" else rule
+    for assignment in assign_splits(members, rule=rule):
         yield {
-            **scope, "task_id": assignment.task_id, "split": assignment.split, "rule": SPLIT_RULE,
+            **scope, "task_id": assignment.task_id, "split": assignment.split, "rule": name,
             "rule_version": SPLIT_RULE_VERSION, "seed": SPLIT_SEED,
         }  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from difflib import get_close_matches
 from pathlib import Path
@@ -11,6 +12,7 @@ from evalake_warehouse.definitions import is_metric, metric_definitions
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.project import Project
 
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 _ALL = "evalake datasets list --all"
 
 
@@ -29,6 +31,7 @@ def check_own_name(name: str, *, where: str = "--dataset") -> None:
         raise UsageError(
             f"`{name}` is a benchmark of `evalake ingest`; call your own dataset otherwise",
             where=where,
+            hint=f"evalake ingest {name}",
         )
 
 
@@ -50,6 +53,19 @@ def absent_dataset(name: str, ingested: Collection[str]) -> UsageError:
     what = f"no dataset `{name}` in the lake; did you mean `{near[0]}`?"
     verb = "datasets show" if near[0] in ingested else "ingest"
     return UsageError(what, hint=f"evalake {verb} {near[0]}")
+
+
+def require_plain_name(name: str, *, where: str = "") -> None:
+    """Refuse a name that cannot be a folder of the lake and a word of the command line.
+
+    Raises:
+        UsageError: with what a name is made of.
+    """
+    if name == "latest":
+        raise UsageError("`latest` cannot name a dataset: it means a run", where=where)
+    if not _NAME.fullmatch(name):
+        what = f"{name!r} cannot name a dataset: lower case letters, digits, '.', '_', '-'"
+        raise UsageError(what, where=where)
 
 
 def fetch_hint(project: Project, dataset: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,9 +12,9 @@ import pyarrow.parquet as pq
 
 from evalake_ingest.corpora.store import load_symbols, read_files
 from evalake_ingest.editions import Edition, Row, dataset_row, edition_rows, make_edition
+from evalake_ingest.names import require_plain_name
 from evalake_ingest.publish import find_lake_file, staged
 from evalake_ingest.records import Loaded
-from evalake_warehouse.errors import UsageError
 from evalake_warehouse.lake.arrivals import next_id
 from evalake_warehouse.lake.editions import read_editions
 from evalake_warehouse.lake.writer import write_columns, write_rows
@@ -55,9 +54,6 @@ Check = Callable[[Project, Edition], None]
 Progress = Callable[[str], None]
 
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
-
-
 def ingest(
     project: Project, loaded: Loaded, *, check: Check | None, on_step: Progress | None = None
 ) -> Ingested:
@@ -70,27 +66,31 @@ def ingest(
     Raises:
         DatasetError: nothing kept, rows unaccounted for, or the check failed.
     """
-    if not _NAME.fullmatch(loaded.info.name):
-        raise UsageError(
-            f"{loaded.info.name!r} cannot name a dataset: lower case letters, digits, '.', '_', '-'"
-        )
+    require_plain_name(loaded.info.name)
     step = on_step or (lambda _: None)
     step("laying out corpora and checking gold against them")
     edition = make_edition(project, loaded)
-    changes = None
     with staged(project, edition.info.name) as stage:
-        is_new = find_lake_file(project.lake, _MARK, edition.info.name, edition.edition) is None
-        if is_new:
-            if check is not None:
-                step("proving that gold scores 1 and empty 0")
-                check(project, edition)
-            step("writing")
-            changes = compare_with_previous(project, edition)
-            write_edition(project, edition, stage)
-        latest = latest_edition(project.lake, edition.info.name)
-        is_latest_again = not is_new and latest != edition.edition
-        if is_latest_again:
-            _arrive_again(project, edition, stage)
+        return stage_edition(project, edition, stage, check=check, step=step)
+
+
+def stage_edition(
+    project: Project, edition: Edition, stage: Path, *, check: Check | None, step: Progress
+) -> Ingested:
+    """Write an edition that the lake has not to a stage of it."""
+    changes = None
+    is_new = find_lake_file(project.lake, _MARK, edition.info.name, edition.edition) is None
+    if is_new:
+        if check is not None:
+            step("proving that gold scores 1 and empty 0")
+            check(project, edition)
+        step("writing")
+        changes = compare_with_previous(project, edition)
+        write_edition(project, edition, stage)
+    latest = latest_edition(project.lake, edition.info.name)
+    is_latest_again = not is_new and latest != edition.edition
+    if is_latest_again:
+        _arrive_again(project, edition, stage)
     return Ingested(
         dataset=edition.info.name,
         edition=edition.edition,

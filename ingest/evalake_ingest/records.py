@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
+from evalake_ingest.splits import SplitRule
+
 Level = Literal["file", "symbol", "lines", "doc"]
 Relation = Literal["fingerprint", "symbol", "doc_id", "text", "file", "lines"]
 Role = Literal["primary", "touched", "core", "admissible"]
@@ -152,6 +154,8 @@ class DatasetInfo:
     caveats: tuple[str, ...] = ()
     strata_label: str | None = None
     sha256: str | None = None  # of the single source file, where there is one
+    split_rule: SplitRule = "hash"
+    declared: tuple[str, ...] = ()  # what an import declared; part of the edition's identity
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from evalake_ingest.controls import GoldHit, load_gold_hits
 from evalake_ingest.editions import Edition
-from evalake_ingest.imports.rankings import ImportedAnswer, ImportedHit, Ranking, write_ranking
+from evalake_ingest.imports.answers import ImportedAnswer, ImportedHit, Ranking
+from evalake_ingest.imports.rankings import write_ranking
 from evalake_ingest.pipeline import write_edition
 from evalake_ingest.records import Relation
 from evalake_warehouse.errors import DatasetError, Problem

@@ -11,6 +11,10 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
+
+# How tasks are split: by their hash; all of them dev, so that no tail is held back; not at all.
+SplitRule = Literal["hash", "dev", "all"]
 
 SPLIT_RULE = "hash-threshold"
 SPLIT_RULE_VERSION = "1"
@@ -36,9 +40,20 @@ class Assignment:
     split: str
 
 
-def assign_splits(members: Sequence[Member], *, seed: int = SPLIT_SEED) -> list[Assignment]:
-    """Every task in `dev` or `test`, and some of them in the small split of that name."""
-    return [*_assign(members, "dev", seed), *_assign(members, "test", seed)]
+def assign_splits(
+    members: Sequence[Member], *, rule: SplitRule = "hash", seed: int = SPLIT_SEED
+) -> list[Assignment]:
+    """Every task in `dev` or `test`, and some of them in the small split of that name.
+
+    By the rule `dev` there is no `test`; by `all` there are no splits, and runs take all tasks.
+    """
+    if rule == "all":
+        return []
+    if rule == "dev":
+        return list(_both(members, "dev", seed))
+    dev = [member for member in members if position(member.task_seed, seed) < DEV_SHARE]
+    test = [member for member in members if position(member.task_seed, seed) >= DEV_SHARE]
+    return [*_both(dev, "dev", seed), *_both(test, "test", seed)]
 
 
 def position(task_seed: int, seed: int) -> float:
@@ -47,14 +62,9 @@ def position(task_seed: int, seed: int) -> float:
     return int.from_bytes(digest[:8], "big") / 2**64
 
 
-def _assign(members: Sequence[Member], split: str, seed: int) -> Iterator[Assignment]:
-    chosen = [
-        member
-        for member in members
-        if (position(member.task_seed, seed) < DEV_SHARE) == (split == "dev")
-    ]
-    yield from (Assignment(member.task_id, split) for member in chosen)
-    yield from (Assignment(member.task_id, f"small_{split}") for member in _small(chosen, seed))
+def _both(members: Sequence[Member], split: str, seed: int) -> Iterator[Assignment]:
+    yield from (Assignment(member.task_id, split) for member in members)
+    yield from (Assignment(member.task_id, f"small_{split}") for member in _small(members, seed))
 
 
 def _small(members: Sequence[Member], seed: int) -> list[Member]:

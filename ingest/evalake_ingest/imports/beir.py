@@ -1,129 +1,102 @@
-"""A BEIR folder: corpus.jsonl, queries.jsonl, qrels/<split>.tsv."""
+"""BEIR's layout: a corpus, queries and qrels, as JSON Lines with TSV, or as the hub's Parquet."""
 
 from __future__ import annotations
 
-import json
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from evalake_ingest.corpora.sources import DocumentRows
-from evalake_ingest.imports.problems import file_sha256, refuse_all
-from evalake_ingest.records import DatasetInfo, Drop, GoldItem, Loaded, Qrel, Task
-from evalake_warehouse.errors import DatasetError, Problem
+from evalake_ingest.imports.beir_layout import BeirFiles, Rows
+from evalake_ingest.imports.options import DatasetOptions
+from evalake_ingest.imports.pairs import Judgements, doc_gold
+from evalake_ingest.imports.problems import Problems
+from evalake_ingest.imports.rules import BadValueError, as_id, as_query
+from evalake_ingest.records import Drop, Loaded, Task
 from evalake_warehouse.identity import content_hash
 
-LOADER_VERSION = "beir-1"
+LOADER_VERSION = "beir-2"
 _CORPUS = "corpus"
 
 
-def load_beir(folder: Path, dataset: str, *, split: str = "test") -> Loaded:
-    """A dataset in BEIR's layout. Queries that the split does not judge are dropped as `no_gold`.
-
-    Raises:
-        DatasetError: a file is missing, or with every line that does not fit.
-    """
-    corpus, queries = folder / "corpus.jsonl", folder / "queries.jsonl"
-    qrels = folder / "qrels" / f"{split}.tsv"
-    missing = [
-        Problem(str(file), "missing") for file in (corpus, queries, qrels) if not file.is_file()
+def load_beir(folder: Path, options: DatasetOptions, problems: Problems, *, split: str) -> Loaded:
+    """A dataset in BEIR's layout; queries that the split does not judge drop out as `no_gold`."""
+    files = BeirFiles.find(folder, split, problems)
+    queries, qrels, corpus = (
+        Rows(found, problems) for found in (files.queries, files.qrels, files.corpus)
+    )
+    texts = _read_queries(queries, problems)
+    judgements = Judgements(problems, qrels.place, options.grade_scale)
+    for number, row in qrels:
+        judgements.add(number, row.get("query-id"), row.get("corpus-id"), row.get("score"))
+    judged = judgements.grades
+    for _ in _documents(corpus, problems):
+        pass  # checked here; read once more when the corpus is laid out
+    if not problems:
+        for name in judged.keys() - texts.keys():
+            where = qrels.place(judgements.first_number(name))
+            problems.add(where, f"query {name!r} is not among the queries")
+    if not judged and not problems:
+        problems.add(str(folder), f"no qrels of split {split}")
+    tasks = [
+        Task(task_id=name, kind="question", query=text, corpus=_CORPUS, gold=doc_gold(judged[name]))
+        for name, text in texts.items()
+        if name in judged
     ]
-    refuse_all(missing, str(folder))
-    judged = _read_qrels(qrels)
-    texts = _read_queries(queries)
-    unknown = sorted(judged.keys() - texts.keys())
-    refuse_all(
-        [Problem(str(qrels), f"query {name!r} is not in queries.jsonl") for name in unknown], ""
-    )
-    tasks = [_task(name, texts[name], judged[name]) for name in texts if name in judged]
     drops = [Drop(name, "no_gold", task_id=name) for name in texts if name not in judged]
-    hashes = [file_sha256(file) for file in (corpus, queries, qrels)]
-    info = DatasetInfo(
-        name=dataset,
-        revision=f"sha256:{content_hash(hashes)}",
+    info = options.info(
+        revision=content_hash([corpus.sha256, queries.sha256, qrels.sha256]),
         loader_version=LOADER_VERSION,
-        source=f"imported BEIR folder, split {split}",
-        licence="unknown",
-        citation="imported",
-        primary_level="doc",
-        primary_metric="ndcg@10",
-        default_split="all",
+        source=f"BEIR folder, split {split}",
+        level="doc",
+        metric="ndcg@10",
     )
-    rows = DocumentRows(
-        name=_CORPUS, origin=f"imported {folder.name}", rows=lambda: _documents(corpus)
+    source = DocumentRows(
+        name=_CORPUS, origin=f"imported {folder.name}", rows=lambda: _documents_again(files)
     )
-    return Loaded(info=info, corpora=(rows,), tasks=tasks, drops=drops, rows_read=len(texts))
+    return Loaded(info=info, corpora=(source,), tasks=tasks, drops=drops, rows_read=len(texts))
 
 
-def _task(name: str, text: str, judged: dict[str, int]) -> Task:
-    gold = tuple(
-        GoldItem(
-            gold_id=doc_id,
-            level="doc",
-            qrels=(Qrel("doc_id", key=doc_id),),
-            grade=max(grade, 0),
-            role="primary" if grade > 0 else "admissible",
-            truth_method="qrels" if grade > 0 else "judged not relevant",
-        )
-        for doc_id, grade in sorted(judged.items())
-    )
-    return Task(task_id=name, kind="question", query=text, corpus=_CORPUS, gold=gold)
-
-
-def _documents(file: Path) -> Iterator[tuple[str, str]]:
-    for number, row in _objects(file):
-        title, text = row.get("title") or "", row.get("text")
-        if not isinstance(row.get("_id"), str) or not isinstance(text, str):
-            raise DatasetError("needs `_id` and `text`", where=f"{file}:{number}")
-        yield row["_id"], f"{title}\n{text}" if title else text
-
-
-def _read_queries(file: Path) -> dict[str, str]:
+def _read_queries(rows: Rows, problems: Problems) -> dict[str, str]:
     texts: dict[str, str] = {}
-    problems: list[Problem] = []
-    for number, row in _objects(file):
-        name, text = row.get("_id"), row.get("text")
-        if not isinstance(name, str) or not isinstance(text, str):
-            problems.append(Problem(f"{file}:{number}", "needs `_id` and `text`"))
-        elif name in texts:
-            problems.append(Problem(f"{file}:{number}", f"query {name!r} stands above already"))
-        else:
-            texts[name] = text
-    refuse_all(problems, str(file))
+    first: dict[str, int] = {}
+    for number, row in rows:
+        try:
+            name, text = as_id(_own_id(row)), as_query(row.get("text"))
+        except BadValueError as error:
+            problems.add(rows.place(number), str(error))
+            continue
+        if name in texts:
+            what = f"query {name!r} stands in {rows.told(first[name])} already"
+            problems.add(rows.place(number), what)
+        texts[name], first[name] = text, number
     return texts
 
 
-def _read_qrels(file: Path) -> dict[str, dict[str, int]]:
-    judged: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    problems: list[Problem] = []
-    lines = file.read_text("utf-8-sig").splitlines()
-    for number, line in enumerate(lines, start=1):
-        fields = line.split("\t")
-        if not line.strip() or (number == 1 and fields[-1].strip() == "score"):
+def _documents(rows: Rows, problems: Problems) -> Iterator[tuple[str, str]]:
+    first: dict[str, int] = {}
+    for number, row in rows:
+        title, text = row.get("title") or "", row.get("text")
+        try:
+            name = as_id(_own_id(row))
+            if not isinstance(text, str) or not isinstance(title, str):
+                raise BadValueError("a document needs `text`, and its `title` is text too")
+        except BadValueError as error:
+            problems.add(rows.place(number), str(error))
             continue
-        where = f"{file}:{number}"
-        if len(fields) != 3:
-            problems.append(
-                Problem(where, f"{len(fields)} fields; expected: query-id corpus-id score")
-            )
-        elif not fields[2].strip().lstrip("-").isdigit():
-            problems.append(Problem(where, f"the grade {fields[2]!r} is not a whole number"))
-        else:
-            judged[fields[0]][fields[1]] = int(fields[2])
-    refuse_all(problems, str(file))
-    return judged
+        earlier = first.setdefault(name, number)
+        if earlier != number:
+            what = f"document {name!r} stands in {rows.told(earlier)} already"
+            problems.add(rows.place(number), what)
+        yield name, f"{title}\n{text}" if title else text
 
 
-def _objects(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    with file.open(encoding="utf-8-sig") as opened:
-        for number, line in enumerate(opened, start=1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except json.JSONDecodeError as error:
-                raise DatasetError(f"not JSON: {error.msg}", where=f"{file}:{number}") from error
-            if not isinstance(row, dict):
-                raise DatasetError("not an object", where=f"{file}:{number}")
-            yield number, row
+def _documents_again(files: BeirFiles) -> Iterator[tuple[str, str]]:
+    problems = Problems()
+    yield from _documents(Rows(files.corpus, problems), problems)
+    problems.refuse()  # the files have changed since they were checked
+
+
+def _own_id(row: Mapping[str, object]) -> object:
+    if "_id" not in row and "id" not in row:
+        raise BadValueError("needs `_id` and `text`")
+    return row.get("_id", row.get("id"))

@@ -1,30 +1,27 @@
-"""Tasks, gold, corpora and rankings in the documented JSON Lines schema."""
+"""Tasks, gold and corpora in the documented JSON Lines schema."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from evalake_ingest.corpora.sources import DocumentRows, FolderSource, MemorySource
-from evalake_ingest.imports.problems import file_sha256, refuse_all
-from evalake_ingest.imports.rankings import ImportedAnswer, ImportedHit, Ranking, Unanswered
+from evalake_ingest.imports.options import DatasetOptions
+from evalake_ingest.imports.problems import Problems
 from evalake_ingest.imports.schema import (
-    AnswerLine,
     DocumentLine,
     GoldLine,
-    HitLine,
     TaskGoldLine,
     TaskLine,
-    iterate_lines,
-    read_lines,
+    checked_lines,
 )
-from evalake_ingest.records import CorpusSource, DatasetInfo, GoldItem, Level, Loaded, Qrel, Task
-from evalake_warehouse.errors import DatasetError, Problem
+from evalake_ingest.imports.sources import Source
+from evalake_ingest.records import CorpusSource, GoldItem, Level, Loaded, Qrel, Task
 from evalake_warehouse.identity import content_hash
 
-LOADER_VERSION = "jsonl-2"
+LOADER_VERSION = "jsonl-3"
 _CORPUS = "corpus"
 _PRIMARY_METRICS: dict[Level, str] = {
     "file": "recall@10", "symbol": "recall@10", "lines": "recall@10", "doc": "ndcg@10",
@@ -40,104 +37,105 @@ class JsonlFiles:
     corpus: Path | None = None
     documents: Path | None = None
 
+    names: Mapping[str, str] = field(default_factory=dict)  # the files' own names of our keys
+
     @property
     def named(self) -> list[Path]:
         """Those that are files."""
         return [file for file in (self.tasks, self.gold, self.documents) if file is not None]
 
 
-def load_dataset(files: JsonlFiles, dataset: str, *, primary_metric: str | None = None) -> Loaded:
+@dataclass
+class _Gold:
+    """Gold items of each task, each with its place; one that is named twice is told."""
+
+    problems: Problems
+    _items: defaultdict[str, dict[str, tuple[GoldItem, str]]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
+
+    def add(self, task_id: str, line: GoldLine, where: str) -> None:
+        item = gold_item(line)
+        if item.gold_id == line.path and item.level != "file":
+            what = f"gold_id {item.gold_id!r} names the gold item of that file; give another"
+            self.problems.add(where, what)
+        earlier = self._items[task_id].setdefault(item.gold_id, (item, where))
+        if earlier[0] is not item:
+            what = f"gold {item.gold_id!r} of task {task_id!r} is named in {earlier[1]} already"
+            self.problems.add(where, what)
+
+    def of(self, task_id: str) -> tuple[GoldItem, ...]:
+        return tuple(item for item, _ in self._items[task_id].values())
+
+
+def load_dataset(files: JsonlFiles, options: DatasetOptions, problems: Problems) -> Loaded:
     """A dataset from a file of tasks, whose gold may stand in a file of its own.
 
     The primary level is that of the gold items, or the coarsest of them: file, lines, symbol.
-
-    Raises:
-        DatasetError: with every line that does not fit.
     """
-    lines = read_lines(files.tasks, TaskLine)
-    gold: defaultdict[str, list[GoldLine]] = defaultdict(list)
-    problems: list[Problem] = []
-    first_line: dict[str, int] = {}
-    for number, task in lines:
-        earlier = first_line.setdefault(task.task_id, number)
+    gold = _Gold(problems)
+    sources = [Source(file, problems) for file in files.named]
+    by_file = dict(zip(files.named, sources, strict=True))
+    lines: dict[str, tuple[int, TaskLine]] = {}
+    source = by_file[files.tasks]
+    for number, line in checked_lines(
+        source, TaskLine, problems, names=files.names, scale=options.grade_scale
+    ):
+        earlier = lines.setdefault(line.task_id, (number, line))[0]
         if earlier != number:
-            what = f"task_id {task.task_id!r} stands in line {earlier} already"
-            problems.append(Problem(f"{files.tasks}:{number}", what))
-        gold[task.task_id] += task.gold
-    for number, item in read_lines(files.gold, TaskGoldLine) if files.gold else []:
-        if item.task_id in first_line:
-            gold[item.task_id].append(item)
-        else:
-            what = f"task_id {item.task_id!r} is not in {files.tasks.name}"
-            problems.append(Problem(f"{files.gold}:{number}", what))
-    refuse_all(problems, str(files.tasks))
-    if not lines:
-        raise DatasetError("no tasks in it", where=str(files.tasks))
-    tasks = [_task(task, gold[task.task_id]) for _, task in lines]
+            what = f"task_id {line.task_id!r} stands in line {earlier} already"
+            problems.add(source.place(number), what)
+            continue
+        for index, item in enumerate(line.gold):
+            gold.add(line.task_id, item, f"{source.place(number)}: `gold.{index}`")
+    if not lines and not problems:
+        source.refuse("no tasks in it")
+    if files.gold is not None:
+        _read_gold(by_file[files.gold], files, options, gold, lines)
+    if files.documents is not None:
+        for _ in _documents(by_file[files.documents], problems, files.names):
+            pass  # checked here; read once more when the corpus is laid out
+    tasks = [_task(line, gold.of(task_id)) for task_id, (_, line) in lines.items()]
     level = _primary_level(tasks)
-    hashes = [file_sha256(file) for file in files.named]
-    info = DatasetInfo(
-        name=dataset,
-        revision=f"sha256:{content_hash(hashes) if len(hashes) > 1 else hashes[0]}",
+    hashes = [source.sha256 for source in sources]
+    info = options.info(
+        revision=content_hash(hashes) if len(hashes) > 1 else hashes[0],
         loader_version=LOADER_VERSION,
-        source=", ".join(["imported", *(file.name for file in files.named)]),
-        licence="unknown",
-        citation="imported",
-        primary_level=level,
-        primary_metric=primary_metric or _PRIMARY_METRICS[level],
-        default_split="all",
+        source=", ".join(file.name for file in files.named),
+        level=level,
+        metric=_PRIMARY_METRICS[level],
         caveats=() if files.corpus or files.documents else ("The corpus is not at hand.",),
         strata_label="stratum" if any(task.stratum for task in tasks) else None,
     )
     return Loaded(info=info, corpora=(_corpus(files),), tasks=tasks, drops=(), rows_read=len(tasks))
 
 
-def load_answers(
-    file: Path, label: str, *, depth: int | None = None, unanswered: Unanswered = "not_attempted"
-) -> Ranking:
-    """A ranking from a file of answers, one line per task, hits best first.
-
-    Raises:
-        DatasetError: with every line that does not fit.
-    """
-    answers: dict[str, ImportedAnswer] = {}
-    problems: list[Problem] = []
-    for number, line in read_lines(file, AnswerLine):
-        where = f"{file}:{number}"
-        if line.task_id in answers:
-            problems.append(Problem(where, f"a second answer to task {line.task_id!r}"))
-        for index, hit in enumerate(line.hits):
-            if _item_id(hit) is None:
-                what = f"`hits.{index}` names nothing: give path, qualified_name, doc_id or text"
-                problems.append(Problem(where, what))
-        answers[line.task_id] = ImportedAnswer(
-            hits=[_hit(hit) for hit in line.hits],
-            status=line.status,
-            reason=line.reason,
-            seconds=line.seconds,
-            cost_usd=line.cost_usd,
-        )
-    refuse_all(problems, str(file))
-    if not answers:
-        raise DatasetError("no answers in it", where=str(file))
-    return Ranking(
-        label=label,
-        source_format="jsonl",
-        source_name=file.name,
-        source_sha256=file_sha256(file),
-        answers=answers,
-        depth=depth,
-        unanswered=unanswered,
-    )
+def _read_gold(
+    source: Source,
+    files: JsonlFiles,
+    options: DatasetOptions,
+    gold: _Gold,
+    tasks: Mapping[str, object],
+) -> None:
+    problems = gold.problems
+    are_whole = not problems  # else a task that is missing may be one that was refused
+    for number, line in checked_lines(
+        source, TaskGoldLine, problems, names=files.names, scale=options.grade_scale
+    ):
+        if line.task_id in tasks:
+            gold.add(line.task_id, line, source.place(number))
+        elif are_whole:
+            what = f"task_id {line.task_id!r} is not in {files.tasks.name}"
+            problems.add(source.place(number), what)
 
 
-def _task(line: TaskLine, gold: list[GoldLine]) -> Task:
+def _task(line: TaskLine, gold: tuple[GoldItem, ...]) -> Task:
     return Task(
         task_id=line.task_id,
         kind=line.kind,
         query=line.query,
         corpus=_CORPUS,
-        gold=tuple(gold_item(item) for item in gold),
+        gold=gold,
         query_variants=line.query_variants,
         repo=line.repo,
         library=line.library,
@@ -207,33 +205,25 @@ def _corpus(files: JsonlFiles) -> CorpusSource:
         return FolderSource(name=_CORPUS, origin=f"folder {files.corpus.name}", root=files.corpus)
     if (documents := files.documents) is not None:
         origin = f"imported {documents.name}"
-        return DocumentRows(name=_CORPUS, origin=origin, rows=lambda: _documents(documents))
+        return DocumentRows(
+            name=_CORPUS, origin=origin, rows=lambda: _documents_again(files, documents)
+        )
     return MemorySource(name=_CORPUS, origin=f"not at hand; {files.tasks.name}", contents={})
 
 
-def _documents(file: Path) -> Iterator[tuple[str, str]]:
-    for _, line in iterate_lines(file, DocumentLine):
+def _documents(
+    source: Source, problems: Problems, names: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    first: dict[str, int] = {}
+    for number, line in checked_lines(source, DocumentLine, problems, names=names):
+        earlier = first.setdefault(line.doc_id, number)
+        if earlier != number:
+            what = f"document {line.doc_id!r} stands in line {earlier} already"
+            problems.add(source.place(number), what)
         yield line.doc_id, line.text
 
 
-def _item_id(hit: HitLine) -> str | None:
-    if hit.path is not None and hit.start_line is not None:
-        place: str | None = f"{hit.path}:{hit.start_line}-{hit.end_line}"
-    else:
-        place = hit.path
-    named = hit.item_id or hit.doc_id or hit.qualified_name or place
-    return named or (f"text:{content_hash(hit.text)[:16]}" if hit.text is not None else None)
-
-
-def _hit(hit: HitLine) -> ImportedHit:
-    return ImportedHit(
-        item_id=_item_id(hit) or "",
-        score=hit.score,
-        path=hit.path,
-        start_line=hit.start_line,
-        end_line=hit.end_line,
-        qualified_name=hit.qualified_name,
-        doc_id=hit.doc_id,
-        title=hit.title,
-        text=hit.text,
-    )
+def _documents_again(files: JsonlFiles, file: Path) -> Iterator[tuple[str, str]]:
+    problems = Problems()
+    yield from _documents(Source(file, problems), problems, files.names)
+    problems.refuse()  # the file has changed since it was checked

@@ -1,9 +1,10 @@
-"""Everything that is wrong with a source file, in one error."""
+"""Everything that is wrong with source files, in one error."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from evalake_warehouse.errors import DatasetError, Problem
@@ -11,20 +12,51 @@ from evalake_warehouse.errors import DatasetError, Problem
 _MAX_SHOWN = 20
 
 
-def refuse_all(problems: Sequence[Problem], where: str) -> None:
-    """Raise every problem of a source file at once; beyond twenty they are counted.
+@dataclass
+class Problems:
+    """Problems found so far in the files of one import; beyond twenty they are counted."""
+
+    shown: list[Problem] = field(default_factory=list)
+    count: int = 0
+    hints: list[str] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return self.count > 0
+
+    def add(self, where: str, what: str, *, hint: str | None = None) -> None:
+        """Note one problem, and a command that mends it."""
+        self.count += 1
+        if len(self.shown) < _MAX_SHOWN:
+            self.shown.append(Problem(where, what))
+            if hint is not None and hint not in self.hints:
+                self.hints.append(hint)
+
+    def refuse(self) -> None:
+        """Raise all of them.
+
+        Raises:
+            DatasetError: there is a problem.
+        """
+        if not self.count:
+            return
+        shown = list(self.shown)
+        if self.count > len(shown):
+            shown.append(Problem("", f"and {self.count - len(shown)} more problems"))
+        error = DatasetError("\n".join(map(str, shown)), hint="\n      ".join(self.hints) or None)
+        error.problems = tuple(shown)
+        raise error
+
+
+def refuse_all(problems: Sequence[Problem]) -> None:
+    """Raise every problem of a source at once; beyond twenty they are counted.
 
     Raises:
         DatasetError: there is a problem.
     """
-    if not problems:
-        return
-    shown = list(problems[:_MAX_SHOWN])
-    if len(problems) > len(shown):
-        shown.append(Problem(where, f"{len(problems) - len(shown)} more problems of this file"))
-    error = DatasetError("\n".join(map(str, shown)))
-    error.problems = tuple(shown)
-    raise error
+    found = Problems()
+    for problem in problems:
+        found.add(problem.where, problem.what)
+    found.refuse()
 
 
 def file_sha256(file: Path) -> str:

@@ -5,8 +5,7 @@ One object per line, unknown keys refused, lines counted from 1.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal, Self, TypeVar
@@ -21,9 +20,20 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
-from evalake_ingest.imports.problems import refuse_all
+from evalake_ingest.imports.json_text import read_objects
+from evalake_ingest.imports.problems import Problems
+from evalake_ingest.imports.rules import (
+    Amount,
+    Grade,
+    Id,
+    Label,
+    LineNumber,
+    Query,
+    Score,
+)
+from evalake_ingest.imports.sources import Source
 from evalake_ingest.records import Level, Role
-from evalake_warehouse.errors import DatasetError, Problem
+from evalake_warehouse.errors import UsageError
 
 
 class _Line(BaseModel):
@@ -37,16 +47,16 @@ class GoldLine(_Line):
     alone -> file. Several of them are alternative ways to recognise the same thing.
     """
 
-    gold_id: str | None = None
+    gold_id: Id | None = None
     level: Level | None = None
-    grade: int = 1
+    grade: Grade = 1
     role: Role = "primary"
-    path: str | None = None
-    start_line: int | None = Field(default=None, ge=1)
-    end_line: int | None = Field(default=None, ge=1)
-    symbol: str | None = Field(default=None, description="Qualified name, package path included.")
-    fingerprint: str | None = None
-    doc_id: str | None = None
+    path: Id | None = None
+    start_line: LineNumber | None = None
+    end_line: LineNumber | None = None
+    symbol: Id | None = Field(default=None, description="Qualified name, package path included.")
+    fingerprint: Id | None = None
+    doc_id: Id | None = None
     text: str | None = None
     truth_method: str = "imported"
     evidence: str | None = None
@@ -76,42 +86,42 @@ class GoldLine(_Line):
 class TaskGoldLine(GoldLine):
     """One gold item in a file of its own."""
 
-    task_id: str
+    task_id: Id
 
 
 class TaskLine(_Line):
     """One task, with its gold or with a separate gold file."""
 
-    task_id: str = Field(min_length=1)
-    query: str = Field(min_length=1)
-    kind: str = "question"
-    query_variants: dict[str, str] = {}
-    repo: str | None = None
-    library: str | None = None
-    qa_type: str | None = None
-    qa_subtype: str | None = None
-    stratum: str | None = None
-    labels: dict[str, str] = {}
+    task_id: Id
+    query: Query
+    kind: Id = "question"
+    query_variants: dict[Id, Query] = {}
+    repo: Id | None = None
+    library: Id | None = None
+    qa_type: Id | None = None
+    qa_subtype: Id | None = None
+    stratum: Id | None = None
+    labels: dict[Id, Label] = {}
     gold: list[GoldLine] = []
 
 
 class DocumentLine(_Line):
     """One document of the corpus."""
 
-    doc_id: str = Field(min_length=1)
+    doc_id: Id
     text: str
 
 
 class HitLine(_Line):
     """One retrieved item; its place in the list is its rank."""
 
-    item_id: str | None = None
-    score: float | None = None
+    item_id: Id | None = None
+    score: Score | None = None
     path: str | None = None
-    start_line: int | None = Field(default=None, ge=1)
-    end_line: int | None = Field(default=None, ge=1)
+    start_line: LineNumber | None = None
+    end_line: LineNumber | None = None
     qualified_name: str | None = None
-    doc_id: str | None = None
+    doc_id: Id | None = None
     title: str | None = None
     text: str | None = None
 
@@ -119,12 +129,12 @@ class HitLine(_Line):
 class AnswerLine(_Line):
     """What a system answered to one task."""
 
-    task_id: str
+    task_id: Id
     hits: list[HitLine] = []
     status: Literal["ok", "empty", "error", "timeout", "not_attempted"] | None = None
     reason: str | None = None
-    seconds: float | None = Field(default=None, ge=0)
-    cost_usd: float | None = Field(default=None, ge=0)
+    seconds: Amount | None = None
+    cost_usd: Amount | None = None
 
 
 AnyLine = TypeVar("AnyLine", bound=BaseModel)
@@ -136,23 +146,31 @@ def read_lines(file: Path, model: type[AnyLine]) -> list[tuple[int, AnyLine]]:
     Raises:
         DatasetError: with every line that does not fit.
     """
-    return list(iterate_lines(file, model))
+    problems = Problems()
+    found = list(checked_lines(Source(file, problems), model, problems))
+    problems.refuse()
+    return found
 
 
-def iterate_lines(file: Path, model: type[AnyLine]) -> Iterator[tuple[int, AnyLine]]:
-    """Like `read_lines`, one line at a time; bad ones are told when the file is read."""
-    problems: list[Problem] = []
-    for number, line in _raw_lines(file):
-        where = f"{file}:{number}"
+def checked_lines(
+    source: Source, model: type[AnyLine], problems: Problems, *,
+    names: Mapping[str, str] | None = None, scale: int = 1,
+) -> Iterator[tuple[int, AnyLine]]:  # fmt: skip
+    """Like `read_lines`, one line at a time; those that do not fit are told, and left out.
+
+    Args:
+        names: the file's own name of a key, by the name that it has here.
+        scale: grades are multiplied by it.
+    """
+    for number, row in read_objects(source, problems):
+        for ours, theirs in (names or {}).items():
+            if theirs in row and ours not in row and ours in model.model_fields:
+                row[ours] = row.pop(theirs)
         try:
-            # Parsed here first, for one message per mistake and a column where it breaks.
-            json.loads(line)
-            yield number, model.model_validate_json(line)
-        except json.JSONDecodeError as error:
-            problems.append(Problem(where, f"not JSON: {error.msg} at column {error.colno}"))
+            yield number, model.model_validate(row, context=scale)
         except ValidationError as error:
-            problems += [Problem(where, _told(detail, model)) for detail in error.errors()]
-    refuse_all(problems, str(file))
+            for detail in error.errors():
+                problems.add(source.place(number), _told(detail, model))
 
 
 def _told(detail: ErrorDetails, model: type[BaseModel]) -> str:
@@ -165,13 +183,24 @@ def _told(detail: ErrorDetails, model: type[BaseModel]) -> str:
     return f"`{where}`: {what}" if where else what
 
 
-def _raw_lines(file: Path) -> Iterator[tuple[int, str]]:
-    try:
-        with file.open(encoding="utf-8-sig") as opened:
-            for number, line in enumerate(opened, start=1):
-                if line.strip():
-                    yield number, line.rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        raise DatasetError(f"not UTF-8: {error.reason}", where=str(file)) from error
-    except OSError as error:
-        raise DatasetError(f"cannot be read: {error.strerror}", where=str(file)) from error
+def read_names(told: str | None) -> dict[str, str]:
+    """`task_id=qid,query=question`: the file's own name of a key, by the name that it has here.
+
+    Raises:
+        UsageError: it is written otherwise, or names a key that no line has.
+    """
+    names: dict[str, str] = {}
+    known = {
+        *TaskLine.model_fields, *TaskGoldLine.model_fields, *AnswerLine.model_fields,
+        *DocumentLine.model_fields,
+    }  # fmt: skip
+    for pair in told.split(",") if told else []:
+        ours, equals, theirs = (part.strip() for part in pair.partition("="))
+        if not ours or not equals or not theirs:
+            raise UsageError(f"{pair!r}: write ours=theirs, such as task_id=qid", where="--map")
+        if ours not in known:
+            raise UsageError(
+                f"no key `{ours}`; there are: {', '.join(sorted(known))}", where="--map"
+            )
+        names[ours] = theirs
+    return names

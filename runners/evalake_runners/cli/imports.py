@@ -2,72 +2,116 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from evalake_runners.cli.app import JsonFlag, app, current_project
-from evalake_runners.cli.output import print_json, print_rows, say
+from evalake_runners.cli.import_flags import (
+    DatasetFlag,
+    DepthFlag,
+    GradeScaleFlag,
+    LabelFlag,
+    MetricFlag,
+    SplitAsFlag,
+    UnansweredFlag,
+    declared_dataset,
+    declared_ranking,
+    require_any,
+)
+from evalake_runners.cli.imported import tell
 
 if TYPE_CHECKING:
-    from evalake_ingest.imports.rankings import ImportedRun, Ranking, Unanswered
-    from evalake_ingest.pipeline import Ingested
+    from evalake_ingest.imports.answers import Ranking
+    from evalake_ingest.imports.problems import Problems
     from evalake_ingest.records import Loaded
 
 imports = typer.Typer(no_args_is_help=True, help="Bring in datasets and rankings made elsewhere.")
 app.add_typer(imports, name="import")
-
-_DatasetFlag = Annotated[str, typer.Option("--dataset", help="Name of the dataset in the lake.")]
-_LabelFlag = Annotated[str | None, typer.Option(help="Label of the imported run.")]
-_DepthFlag = Annotated[
-    int | None,
-    typer.Option(min=1, help="Hits asked for, per task.  [default: the longest list]"),
-]
-_UnansweredFlag = Annotated[
-    bool,
-    typer.Option(
-        "--unanswered-are-empty",
-        help="Score tasks that the ranking leaves out as 0, like trec_eval -c, instead of NULL.",
-    ),
-]
 
 
 @imports.command("trec", epilog="Example: evalake import trec --dataset robust --label bm25 "
                  "--run bm25.run --qrels robust.qrels")  # fmt: skip
 def import_trec(
     *,
-    dataset: _DatasetFlag,
-    label: Annotated[str, typer.Option(help="Label of the imported run.")],
-    run: Annotated[Path, typer.Option(help="Run file: topic Q0 doc rank score tag.")],
+    dataset: DatasetFlag,
+    run: Annotated[Path | None, typer.Option(help="Run file: topic Q0 doc rank score tag.")] = None,
+    label: LabelFlag = None,
     qrels: Annotated[
         Path | None,
         typer.Option(
             help="Qrels file: topic iteration doc grade.  [default: the dataset's own gold]"
         ),
     ] = None,
-    depth: _DepthFlag = None,
-    unanswered_are_empty: _UnansweredFlag = False,
+    metric: MetricFlag = None,
+    split_as: SplitAsFlag = "dev",
+    grade_scale: GradeScaleFlag = 1,
+    depth: DepthFlag = None,
+    unanswered_are_empty: UnansweredFlag = False,
     json_output: JsonFlag = False,
 ) -> None:
     """Import TREC qrels as a dataset, and a TREC run file as a run on it.
 
-    Without qrels the run is one on the dataset of that name that is in the lake.
+    Without qrels the run is one on the dataset of that name that is in the lake. Files may be
+    compressed.
 
     Exits 2 with every line that cannot be read; then nothing is written.
     """
     from evalake_ingest.imports.trec import load_qrels, load_run
 
-    loaded = load_qrels(qrels, dataset) if qrels is not None else None
-    ranking = load_run(run, label, depth=depth, unanswered=_unanswered(unanswered_are_empty))
-    _import(dataset, loaded, ranking, as_json=json_output)
+    declared = declared_dataset(dataset, metric, split_as, grade_scale, makes_it=qrels is not None)
+    ranked = declared_ranking(label, depth, unanswered_are_empty, has_run=run is not None)
+    require_any("trec", "--qrels", qrels, run)
+    _import(
+        dataset,
+        (lambda problems: load_qrels(qrels, declared, problems)) if qrels else None,
+        (lambda problems: load_run(run, ranked, problems)) if run and ranked else None,
+        as_json=json_output,
+    )
+
+
+@imports.command("json", epilog="Example: evalake import json --dataset mine --qrels qrels.json "
+                 "--run run.json --label mine-v1")  # fmt: skip
+def import_json(
+    *,
+    dataset: DatasetFlag,
+    run: Annotated[Path | None, typer.Option(help="{query: {document: score}}.")] = None,
+    label: LabelFlag = None,
+    qrels: Annotated[
+        Path | None,
+        typer.Option(help="{query: {document: grade}}.  [default: the dataset's own gold]"),
+    ] = None,
+    metric: MetricFlag = None,
+    split_as: SplitAsFlag = "dev",
+    grade_scale: GradeScaleFlag = 1,
+    depth: DepthFlag = None,
+    unanswered_are_empty: UnansweredFlag = False,
+    json_output: JsonFlag = False,
+) -> None:
+    """Import qrels and a run as BEIR, MTEB, pytrec_eval and ranx keep them in JSON.
+
+    Exits 2 with every entry that does not fit; then nothing is written.
+    """
+    from evalake_ingest.imports.json_pairs import load_qrels, load_run
+
+    declared = declared_dataset(dataset, metric, split_as, grade_scale, makes_it=qrels is not None)
+    ranked = declared_ranking(label, depth, unanswered_are_empty, has_run=run is not None)
+    require_any("json", "--qrels", qrels, run)
+    _import(
+        dataset,
+        (lambda problems: load_qrels(qrels, declared, problems)) if qrels else None,
+        (lambda problems: load_run(run, ranked, problems)) if run and ranked else None,
+        as_json=json_output,
+    )
 
 
 @imports.command("jsonl", epilog="Example: evalake import jsonl --dataset mine --tasks tasks.jsonl "
                  "--corpus repo/ --run answers.jsonl --label mine-v1")  # fmt: skip
 def import_jsonl(
     *,
-    dataset: _DatasetFlag,
+    dataset: DatasetFlag,
     tasks: Annotated[
         Path | None,
         typer.Option(help="Tasks, one JSON object per line.  [default: those in the lake]"),
@@ -80,57 +124,70 @@ def import_jsonl(
         Path | None, typer.Option(help="Documents to search in: {doc_id, text} per line.")
     ] = None,
     run: Annotated[Path | None, typer.Option(help="Answers: {task_id, hits} per line.")] = None,
-    label: _LabelFlag = None,
-    metric: Annotated[
-        str | None, typer.Option(help="Primary metric.  [default: recall@10; doc level ndcg@10]")
+    label: LabelFlag = None,
+    names: Annotated[
+        str | None,
+        typer.Option("--map", help="The files' own names of keys: task_id=qid,query=question."),
     ] = None,
-    depth: _DepthFlag = None,
-    unanswered_are_empty: _UnansweredFlag = False,
+    metric: MetricFlag = None,
+    split_as: SplitAsFlag = "dev",
+    grade_scale: GradeScaleFlag = 1,
+    depth: DepthFlag = None,
+    unanswered_are_empty: UnansweredFlag = False,
     json_output: JsonFlag = False,
 ) -> None:
     """Import tasks, gold and rankings in the documented JSON Lines schema (docs/datasets.md).
 
     Exits 2 with every line that does not fit; then nothing is written.
     """
-    from evalake_ingest.imports.jsonl import JsonlFiles, load_answers, load_dataset
-    from evalake_ingest.names import require_metric
+    from evalake_ingest.imports.jsonl import JsonlFiles, load_dataset
+    from evalake_ingest.imports.jsonl_answers import load_answers
+    from evalake_ingest.imports.schema import read_names
     from evalake_warehouse.errors import UsageError
 
-    if tasks is None and run is None:
-        raise UsageError("give --tasks, --run or both", where="evalake import jsonl")
-    if run is not None and label is None:
-        raise UsageError("a ranking needs a label", where="--label")
+    require_any("jsonl", "--tasks", tasks, run)
+    if tasks is None:
+        for flag, file in (("--gold", gold), ("--corpus", corpus), ("--documents", documents)):
+            if file is not None:
+                raise UsageError("needs --tasks", where=f"{flag} {file}")
     if corpus is not None and documents is not None:
         raise UsageError("give a folder or documents, not both", where="--corpus and --documents")
     if corpus is not None and not corpus.is_dir():
         raise UsageError("not a folder", where=f"--corpus {corpus}")
-    if metric is not None:
-        require_metric(current_project(), metric, where="--metric")
-    loaded = None
-    if tasks is not None:
-        files = JsonlFiles(tasks, gold, corpus, documents)
-        loaded = load_dataset(files, dataset, primary_metric=metric)
-    ranking = None
-    if run is not None and label is not None:
-        kind = _unanswered(unanswered_are_empty)
-        ranking = load_answers(run, label, depth=depth, unanswered=kind)
-    _import(dataset, loaded, ranking, as_json=json_output)
+    declared = declared_dataset(dataset, metric, split_as, grade_scale, makes_it=tasks is not None)
+    ranked = declared_ranking(label, depth, unanswered_are_empty, has_run=run is not None)
+    mapped = read_names(names)
+    files = JsonlFiles(tasks, gold, corpus, documents, mapped) if tasks else None
+    _import(
+        dataset,
+        (lambda problems: load_dataset(files, declared, problems)) if files else None,
+        (lambda problems: load_answers(run, ranked, problems, names=mapped))
+        if run and ranked
+        else None,
+        as_json=json_output,
+    )
 
 
 @imports.command("beir", epilog="Example: evalake import beir --dataset scifact --from scifact/")
 def import_beir(
     *,
-    dataset: _DatasetFlag,
+    dataset: DatasetFlag,
     folder: Annotated[
-        Path, typer.Option("--from", help="Folder with corpus.jsonl, queries.jsonl and qrels/.")
+        Path,
+        typer.Option(
+            "--from", help="Folder with corpus, queries and qrels: JSON Lines and TSV, or Parquet."
+        ),
     ],
-    split: Annotated[str, typer.Option(help="Which qrels: the name of a .tsv in qrels/.")] = "test",
+    split: Annotated[str, typer.Option(help="Which qrels: qrels/SPLIT.tsv.")] = "test",
     run: Annotated[
         Path | None, typer.Option(help="TREC run file to import as a run on it.")
     ] = None,
-    label: _LabelFlag = None,
-    depth: _DepthFlag = None,
-    unanswered_are_empty: _UnansweredFlag = False,
+    label: LabelFlag = None,
+    metric: MetricFlag = None,
+    split_as: SplitAsFlag = "dev",
+    grade_scale: GradeScaleFlag = 1,
+    depth: DepthFlag = None,
+    unanswered_are_empty: UnansweredFlag = False,
     json_output: JsonFlag = False,
 ) -> None:
     """Import a dataset in BEIR's layout, and if given a TREC run file as a run on it.
@@ -141,66 +198,36 @@ def import_beir(
     from evalake_ingest.imports.trec import load_run
     from evalake_warehouse.errors import UsageError
 
-    loaded = load_beir(folder, dataset, split=split)
-    ranking = None
-    if run is not None:
-        if label is None:
-            raise UsageError("a ranking needs a label", where="--label")
-        kind = _unanswered(unanswered_are_empty)
-        ranking = load_run(run, label, depth=depth, unanswered=kind)
-    _import(dataset, loaded, ranking, as_json=json_output)
+    if not folder.is_dir():
+        raise UsageError("not a folder", where=f"--from {folder}")
+    declared = declared_dataset(dataset, metric, split_as, grade_scale, makes_it=True)
+    ranked = declared_ranking(label, depth, unanswered_are_empty, has_run=run is not None)
+    _import(
+        dataset,
+        lambda problems: load_beir(folder, declared, problems, split=split),
+        (lambda problems: load_run(run, ranked, problems)) if run and ranked else None,
+        as_json=json_output,
+    )
 
 
-def _unanswered(are_empty: bool) -> Unanswered:
-    return "empty" if are_empty else "not_attempted"
-
-
-def _import(dataset: str, loaded: Loaded | None, ranking: Ranking | None, *, as_json: bool) -> None:
-    from evalake_ingest.imports.rankings import write_ranking
-    from evalake_ingest.names import absent_dataset, ingested_names
-    from evalake_ingest.pipeline import ingest, latest_edition
+def _import(
+    name: str,
+    load: Callable[[Problems], Loaded] | None,
+    rank: Callable[[Problems], Ranking] | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Read all files, refuse all their problems at once, then write."""
+    from evalake_ingest.imports.commit import import_all
+    from evalake_ingest.imports.problems import Problems
+    from evalake_runners.cli.progress import step_display
 
     project = current_project()
-    ingested = ingest(project, loaded, check=None) if loaded else None
-    edition = ingested.edition if ingested else latest_edition(project.lake, dataset)
-    if edition is None:
-        raise absent_dataset(dataset, ingested_names(project.lake))
-    run = write_ranking(project, dataset, edition, ranking) if ranking else None
-    if as_json:
-        print_json({"dataset": _dataset_row(dataset, edition, ingested), "run": _run_row(run)})
-        return
-    print_rows([_dataset_row(dataset, edition, ingested)])
-    if run is not None and ranking is not None:
-        _tell(run, ranking)
-
-
-def _tell(run: ImportedRun, ranking: Ranking) -> None:
-    say(
-        f"run {run.run_id}"
-        if run.is_new
-        else f"run {run.run_id} was imported before: nothing added"
-    )
-    if run.n_unanswered:
-        say(f"{run.n_unanswered} of {run.n_tasks} tasks are not in it: {ranking.unanswered}")
-    if run.unknown_tasks:
-        shown = ", ".join(run.unknown_tasks[:3])
-        say(f"{len(run.unknown_tasks)} answered tasks are not in the dataset, left out: {shown}")
-
-
-def _dataset_row(dataset: str, edition: str, ingested: Ingested | None) -> dict[str, Any]:
-    row: dict[str, Any] = {"dataset": dataset, "edition": edition}
-    if ingested is not None:
-        row |= {
-            "is_new": ingested.is_new, "rows_read": ingested.rows_read,
-            "rows_kept": ingested.rows_kept, "rows_dropped": ingested.rows_dropped,
-        }  # fmt: skip
-    return row
-
-
-def _run_row(run: ImportedRun | None) -> dict[str, Any] | None:
-    if run is None:
-        return None
-    return {
-        "run_id": run.run_id, "is_new": run.is_new, "depth": run.depth, "n_tasks": run.n_tasks,
-        "n_unanswered": run.n_unanswered, "unknown_tasks": list(run.unknown_tasks),
-    }  # fmt: skip
+    problems = Problems()
+    with step_display(name) as step:
+        step("reading and checking")
+        loaded = load(problems) if load else None
+        ranking = rank(problems) if rank else None
+        problems.refuse()
+        done = import_all(project, name, loaded, ranking, step=step)
+    tell(name, done, ranking, as_json=as_json)

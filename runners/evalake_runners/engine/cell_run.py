@@ -112,7 +112,8 @@ class CellRun:
         if cell.is_look:
             look = look_row(cell, self._run_id, context.request, context.batch)
             self._recorder.look(look)
-            mirror(context.project, look, cell.arm.label)
+            if not cell.dataset.is_imported:  # the ledger is of the project's own benchmarks
+                mirror(context.project, look, cell.arm.label)
         folder = Path(tempfile.mkdtemp(prefix="evalake-"))
         try:
             with context.progress.cell(cell) as step:

@@ -11,6 +11,7 @@ from typing import Any
 
 import duckdb
 
+from evalake_ingest.imports.options import is_imported_source
 from evalake_ingest.names import absent_dataset
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.lake.editions import editions_in
@@ -33,6 +34,7 @@ class DatasetRow:
     edition: str
     primary_metric: str
     default_split: str
+    is_imported: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,10 @@ class LakeView:
             known = [row["edition"][:12] for row in mine]
             raise UsageError(f"`{name}` has no edition `{edition}`; there are: {', '.join(known)}")
         names = ("dataset", "edition", "primary_metric", "default_split")
-        return DatasetRow(**{column: wanted[0][column] for column in names})
+        is_imported = is_imported_source(wanted[0]["source"])
+        return DatasetRow(
+            **{column: wanted[0][column] for column in names}, is_imported=is_imported
+        )
 
     def tasks(self, dataset: DatasetRow, split: str) -> list[TaskRow]:
         """Tasks of one split, in an order that does not depend on how they were ingested."""

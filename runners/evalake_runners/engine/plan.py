@@ -49,6 +49,7 @@ class Cell:
     tasks: list[TaskRow]
     family: str | None
     primary_metric: str
+    has_tail: bool = True  # whether the dataset holds back tasks for the last word
     run_id: str | None = None  # of the earlier run that it is, or goes on with
     run_label: str | None = None  # of that run, which keeps the label that it was begun under
     is_new: bool = True
@@ -81,7 +82,7 @@ class Cell:
     @property
     def is_look(self) -> bool:
         """Whether running it uses tasks of the test tail."""
-        return self.split in TEST_SPLITS and bool(self.todo)
+        return self.split in TEST_SPLITS and self.has_tail and bool(self.todo)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +189,7 @@ def _cells_of(
         raise _no_tasks(entry, dataset, split, view)
     if request.limit is not None:
         tasks = tasks[: request.limit]
+    has_tail = "test" in view.splits(dataset)
     cells = []
     for spec in request.arms:
         corpus_id = _own_corpus(project, spec)
@@ -211,6 +213,7 @@ def _cells_of(
                     tasks=own,
                     family=request.family,
                     primary_metric=request.primary_metric or dataset.primary_metric,
+                    has_tail=has_tail,
                 )
             )
     return cells

@@ -121,7 +121,7 @@ def read_tasks(folder: Path) -> list[tuple[str, StarterTask]]:
                 problems.append(Problem(where, f"id {task.id!r} stands in {ids[task.id]} already"))
             ids.setdefault(task.id, where)
             written.append((where, task))
-    refuse_all(problems, str(folder))
+    refuse_all(problems)
     return written
 
 
@@ -142,7 +142,7 @@ def read_fingerprints(file: Path, written: Sequence[tuple[str, StarterTask]]) ->
         for place in task.gold
         if place.symbol not in fingerprints.get(place.path, {})
     ]
-    refuse_all(missing, str(file))
+    refuse_all(missing)
     return fingerprints
 
 

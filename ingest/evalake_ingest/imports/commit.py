@@ -1,0 +1,66 @@
+"""One import: a dataset, a ranking or both, in the lake together or not at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evalake_ingest.catalogue import list_editions
+from evalake_ingest.editions import Edition, make_edition
+from evalake_ingest.imports.answers import Ranking
+from evalake_ingest.imports.notes import short_list_note
+from evalake_ingest.imports.rankings import ImportedRun, write_ranking
+from evalake_ingest.names import absent_dataset, ingested_names
+from evalake_ingest.pipeline import Ingested, Progress, latest_edition, stage_edition
+from evalake_ingest.publish import staged
+from evalake_ingest.records import Loaded
+from evalake_warehouse.project import Project
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What one import did."""
+
+    edition: str
+    dataset: Ingested | None  # None where a ranking joined a dataset of the lake
+    run: ImportedRun | None
+    notes: tuple[str, ...]  # what whoever reads the run's scores should know
+
+
+def import_all(
+    project: Project, name: str, loaded: Loaded | None, ranking: Ranking | None, *, step: Progress
+) -> Imported:
+    """Write what was loaded; the same content with the same options again adds nothing.
+
+    Args:
+        name: of the dataset.
+        loaded: the dataset; None for the one of that name in the lake.
+
+    Raises:
+        EvalakeError: nothing was kept, or the ranking does not fit; the lake is as it was.
+    """
+    made: Edition | None = None
+    if loaded is not None:
+        step("laying out the corpus and checking gold against it")
+        made = make_edition(project, loaded)
+    with staged(project, name) as lake:
+        edition = made.edition if made else latest_edition(project.lake, name)
+        if edition is None:
+            raise absent_dataset(name, ingested_names(project.lake))
+        dataset = stage_edition(project, made, lake, check=None, step=step) if made else None
+        run = write_ranking(project, name, edition, ranking, lake=lake) if ranking else None
+    notes = run.notes if run else ()
+    if ranking is not None and run is not None:
+        short = short_list_note(
+            project, _primary_metric(project, name, edition), run.depth,
+            asked=ranking.depth, is_declared_here=loaded is not None,
+        )  # fmt: skip
+        notes = (*([short] if short else []), *notes)
+    return Imported(edition, dataset, run, tuple(notes))
+
+
+def _primary_metric(project: Project, name: str, edition: str) -> str:
+    return next(
+        str(row["primary_metric"])
+        for row in list_editions(project.lake)
+        if (row["dataset"], row["edition"]) == (name, edition)
+    )
