@@ -21,8 +21,11 @@ other as (
         dataset,
         edition,
         task_id,
-        unnest(json_keys(labels_json)) as dimension,
-        labels_json
+        -- A map, not paths: a key may hold whatever means something in a path language. What is no
+        -- JSON object has no labels, and is no reason to judge nothing.
+        unnest(
+            map_entries(try_cast(try_cast(labels_json as json) as map (varchar, varchar)))
+        ) as entry
     from tasks
 ),
 
@@ -33,10 +36,10 @@ labels as (
         dataset,
         edition,
         task_id,
-        dimension,
-        json_extract_string(labels_json, '$."' || dimension || '"') as dimension_value
+        entry.key as dimension,
+        entry.value as dimension_value
     from other
-    where dimension not in ('kind', 'repo', 'library', 'qa_type', 'qa_subtype', 'stratum')
+    where entry.key not in ('kind', 'repo', 'library', 'qa_type', 'qa_subtype', 'stratum')
 ),
 
 repeated_strata as (

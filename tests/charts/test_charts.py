@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from tests.charts.conftest import build_project
@@ -363,3 +364,27 @@ def test_a_read_only_folder_is_named_and_nothing_is_left(
     with pytest.raises(UsageError, match=r"forest\.json: cannot be written: Permission denied"):
         save(charts.forest(demo), tmp_path / "forest.json")
     assert list(tmp_path.iterdir()) == []
+
+
+# What a chart compiler, an SVG parser or a terminal acts on, and scripts that must be drawn.
+HOSTILE = (
+    *(chr(code) for code in range(0x20)), "\x7f", "\x85", "\x9b", "\u2028", "\u2029", "\u202e",
+    "\ufeff", "\ufffe", "\ud800", "\U000e0041", "\\", "'", '"', "`", "$", "{{", "]]>", "&", "<b>",
+    "😀" * 100, "👩‍💻", "עברית", "x" * 5_000,
+)  # fmt: skip
+
+
+def test_no_text_stops_the_chart_compiler_and_no_two_become_one(tmp_path: Path) -> None:
+    import altair as alt
+
+    values = [{"label": f"a{text}b", "n": number} for number, text in enumerate(HOSTILE)]
+    chart = alt.Chart(alt.InlineData(values=values), mark="bar", title="\x1b[31m\u2028").encode(
+        y=alt.Y("label:N", sort=[row["label"] for row in values]), x="n:Q"
+    )
+    for kind in ("svg", "png", "json", "html"):
+        save(chart, tmp_path / f"chart.{kind}")
+    spec = json.loads((tmp_path / "chart.json").read_text("utf-8"))
+    labels = [row["label"] for (rows,) in [spec["datasets"].values()] for row in rows]
+    assert len(set(labels)) == len(HOSTILE)
+    assert spec["encoding"]["y"]["sort"] == labels
+    ElementTree.fromstring((tmp_path / "chart.svg").read_bytes())  # noqa: S314 - our own

@@ -50,8 +50,8 @@ def test_a_long_name_loses_its_middle_and_stays_on_one_line() -> None:
     assert "\n" not in shown
 
 
-def test_marks_that_turn_text_around_are_removed() -> None:
-    assert shorten("a\u202egpj.exe") == "a gpj.exe"
+def test_marks_that_turn_text_around_are_written_out() -> None:
+    assert shorten("a\u202egpj.exe") == "a\\u202egpj.exe"
 
 
 def test_the_legend_names_system_config_label_commit_and_n(demo: Selection) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalake_warehouse.jsonable import jsonable
 from evalake_warehouse.scrub import scrub
+from evalake_warehouse.shown import shown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,8 +25,8 @@ _WIDEST_COLUMN = 120
 
 
 def say(message: str) -> None:
-    """Lines for a person, on stderr; without secrets, which an error may carry."""
-    print(scrub(message), file=sys.stderr)
+    """Lines for a person, on stderr: no secret that an error may carry, no terminal escape."""
+    print(shown(scrub(message), lines=True), file=sys.stderr)
 
 
 class _Said(logging.Handler):
@@ -51,8 +52,18 @@ def print_error(error: EvalakeError) -> None:
 
 
 def print_json(value: object) -> None:
-    """Machine output: UTF-8 JSON with NaN as null and times as ISO 8601."""
-    print(json.dumps(jsonable(value), indent=2, ensure_ascii=False, allow_nan=False))
+    """Machine output: UTF-8 JSON with NaN as null and times as ISO 8601.
+
+    A character that a terminal would act on is written as JSON's escape of it, which means the
+    same to a program.
+    """
+    text = json.dumps(jsonable(value), indent=2, ensure_ascii=False, allow_nan=False)
+    print("\n".join(line if line.isprintable() else _escaped(line) for line in text.split("\n")))
+
+
+def _escaped(line: str) -> str:
+    """A line of JSON whose characters are all visible or escaped; outside of strings all are."""
+    return "".join(char if shown(char) == char else json.dumps(char)[1:-1] for char in line)
 
 
 def print_rows(rows: Sequence[Mapping[str, Any]], *, title: str | None = None) -> None:
@@ -98,8 +109,7 @@ def format_cell(value: object) -> str:
         return f"{value:.3f}" if abs(value) >= 0.0005 or value == 0 else f"{value:.1e}"
     if isinstance(value, datetime):
         return value.strftime("%Y-%m-%d %H:%M:%S")
-    # An escape sequence from a corpus must not reach the terminal.
-    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in str(value))
+    return shown(str(value))
 
 
 def _console() -> Console:

@@ -12,6 +12,7 @@ from evalake_runners.cli.app import JsonFlag, app, current_project
 from evalake_runners.cli.opened import open_judged
 from evalake_runners.cli.output import print_json, print_rows
 from evalake_warehouse.errors import ExitCode, UsageError
+from evalake_warehouse.shown import shown
 
 
 @app.command(
@@ -50,7 +51,14 @@ def sql(
     elif csv:
         writer = csv_format.writer(sys.stdout, lineterminator="\n")
         writer.writerow(found.columns)
-        writer.writerows(found.values)
+        writer.writerows([_cell(value) for value in row] for row in found.values)
     else:
         print_rows(found.rows)
     return ExitCode.INCOMPLETE if listing.problems else ExitCode.OK
+
+
+def _cell(value: object) -> object:
+    """A value as it is for a file; what a terminal would act on is written out there."""
+    if isinstance(value, str) and sys.stdout.isatty():
+        return shown(value, lines=True)
+    return value

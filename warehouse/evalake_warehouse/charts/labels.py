@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from evalake_warehouse.charts.marts import Run
+from evalake_warehouse.shown import shown
 
 MAX_LABEL = 44
 DASH = "\u2013"  # for what is not there
 MINUS = "\u2212"
-_ODD_SPACE = re.compile(r"[\x00-\x1f\x7f\u200b-\u200f\u2028-\u202e\u2066-\u2069\s]+")
 
 
 def shorten(text: str, limit: int = MAX_LABEL) -> str:
@@ -19,7 +18,7 @@ def shorten(text: str, limit: int = MAX_LABEL) -> str:
 
     The end of a label often tells two arms apart, so both ends stay.
     """
-    line = _ODD_SPACE.sub(" ", text).strip()
+    line = shown(text).strip()
     if len(line) <= limit:
         return line
     tail = (limit - 1) // 3

@@ -7,13 +7,16 @@ import html
 import json
 import re
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from evalake_warehouse.errors import UsageError
+from evalake_warehouse.shown import shown
 
 FORMATS = ("svg", "png", "html", "json")
 _VEGA_LITE = "6.4"
+_PAIRED = re.compile(r"[\U00010000-\U0010ffff]")  # characters of two UTF-16 units
 _CLIP = re.compile(r'((?:id="|url\(#)clip)(\d+)(?=[")])')
 
 
@@ -21,7 +24,7 @@ def to_svg(chart: Any) -> str:
     """A chart as SVG text, the same for the same chart."""
     import vl_convert
 
-    svg: str = vl_convert.vegalite_to_svg(chart.to_dict(validate=False), vl_version=_VEGA_LITE)
+    svg: str = _compiled(vl_convert.vegalite_to_svg, _spec(chart))
     # Vega counts its clip paths over all charts of a process.
     numbers: dict[str, int] = {}
     return _CLIP.sub(lambda match: f"{match[1]}{numbers.setdefault(match[2], len(numbers))}", svg)
@@ -77,13 +80,44 @@ def _encode(chart: Any, kind: str) -> bytes:
     if kind == "svg":
         return to_svg(chart).encode()
     if kind == "png":
-        png: bytes = vl_convert.vegalite_to_png(
-            chart.to_dict(validate=False), vl_version=_VEGA_LITE, scale=2
-        )
+        png: bytes = _compiled(vl_convert.vegalite_to_png, _spec(chart), scale=2)
         return png
     if kind == "json":
-        return str(chart.to_json(indent=1)).encode()
+        return json.dumps(_spec(chart), indent=1, sort_keys=True).encode()
     return _html(chart).encode()
+
+
+def _spec(chart: Any) -> dict[str, Any]:
+    """A chart as Vega-Lite, its texts cleaned: the compiler dies of a control character in one."""
+    cleaned: dict[str, Any] = _mapped(chart.to_dict(validate=False), shown)
+    return cleaned
+
+
+def _compiled(compiler: Callable[..., Any], spec: dict[str, Any], **options: Any) -> Any:
+    """A picture of a chart.
+
+    Vega cuts a long text by UTF-16 units, and its compiler refuses half an emoji. Such a chart is
+    drawn with escapes for those characters.
+    """
+    try:
+        return compiler(spec, vl_version=_VEGA_LITE, **options)
+    except ValueError:
+        return compiler(_mapped(spec, _without_pairs), vl_version=_VEGA_LITE, **options)
+
+
+def _without_pairs(text: str) -> str:
+    return _PAIRED.sub(lambda match: f"\\U{ord(match[0]):08x}", text)
+
+
+def _mapped(value: Any, clean: Callable[[str], str]) -> Any:
+    """A JSON-like value with every text cleaned, names of fields too."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {clean(key): _mapped(item, clean) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_mapped(item, clean) for item in value]
+    return value
 
 
 _PAGE = """<!doctype html>
@@ -111,7 +145,7 @@ vegaEmbed("#chart", {spec}, {{renderer: "svg", actions}});
 
 def _html(chart: Any) -> str:
     """A page with the interactive chart and the library that draws it, all inside."""
-    spec = chart.to_dict(validate=False)
+    spec = _spec(chart)
     heading = spec.get("title", {})
     return _PAGE.format(
         title=html.escape(str(heading.get("text", "") if isinstance(heading, dict) else heading)),

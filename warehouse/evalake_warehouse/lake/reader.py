@@ -6,6 +6,7 @@ it. Files are immutable, so a file once found good (same path, size and time) is
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import uuid
@@ -115,7 +116,8 @@ def relation_sql(table: str, paths: Iterable[Path]) -> str:
     """
     schema = TABLES[table].schema
     columns = [(field.name, _sql_type(field.type)) for field in schema]
-    files = [sql_literal(str(path)) for path in paths]
+    # DuckDB takes a path for a pattern, and a folder of the user may be called `a*b`.
+    files = [sql_literal(glob.escape(str(path))) for path in paths]
     if not files:
         empty = ", ".join(f"cast(null as {kind}) as {quoted(name)}" for name, kind in columns)
         return f"select {empty} where false"
@@ -130,8 +132,9 @@ def relation_sql(table: str, paths: Iterable[Path]) -> str:
 
 
 def sql_literal(text: str) -> str:
-    """A string as an SQL literal."""
-    return "'" + text.replace("'", "''") + "'"
+    """A string as an SQL expression; DuckDB's parser ends a literal at NUL."""
+    parts = ["'" + part.replace("'", "''") + "'" for part in text.split("\0")]
+    return parts[0] if len(parts) == 1 else f"({' || chr(0) || '.join(parts)})"
 
 
 def quoted(name: str) -> str:

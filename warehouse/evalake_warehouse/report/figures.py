@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +13,7 @@ from evalake_warehouse.charts.theme import Style
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.report.slim import slim
 from evalake_warehouse.report.tables import Figure
+from evalake_warehouse.shown import shown
 
 WIDE = Style(width=520, bare=True)
 NARROW = Style(width=310, compact=True, bare=True)
@@ -47,7 +49,7 @@ def themed(svg: str, prefix: str, title: str) -> str:
     svg = _COLOUR.sub(lambda m: f'"{_variable(m[1])}"' if m[1] in _KNOWN else m[0], svg)
     svg = slim(svg)
     svg = _IDS.sub(rf"\g<1>{_slug(prefix)}-\2", svg)
-    label = title.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
+    label = html.escape(shown(title))
     return _SIZE.sub(
         rf'<svg role="img" aria-label="{_literal(label)}" style="max-width:\2px"\1', svg, count=1
     )

@@ -8,6 +8,8 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from evalake_warehouse.shown import shown
+
 if TYPE_CHECKING:
     from zlib import _Compress
 
@@ -25,7 +27,7 @@ _CHUNK = 1 << 18
 def pack(data: Mapping[str, Any], budget: int = BUDGET_BYTES) -> str:
     """The data as base64 of gzipped JSON, texts and lists cut as far as the budget asks for."""
     room = budget * 3 // 4
-    known = {key: value for key, value in data.items() if key not in ("hits", "texts")}
+    known = _visible({k: value for k, value in data.items() if k not in ("hits", "texts")})
     head = _json(known)[:-1]
     for n_hits in _HITS:
         start = f'{head},"hits":{_json(_first(data["hits"], n_hits))},"texts":'.encode(
@@ -67,8 +69,17 @@ def _first(hits: Mapping[str, Mapping[str, Sequence[Any]]], count: int) -> dict[
 
 def _cut(text: str, limit: int) -> list[Any]:
     """[shown text, length of the whole]: the page says how much is missing."""
-    return [text[:limit], len(text)]
+    return [shown(text[:limit], lines=True), len(text)]
 
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _visible(value: Any) -> Any:
+    """A JSON-like value whose texts have visible characters, line ends and tabs only."""
+    if isinstance(value, str):
+        return shown(value, lines=True)
+    if isinstance(value, Mapping):
+        return {_visible(key): _visible(item) for key, item in value.items()}
+    return [_visible(item) for item in value] if isinstance(value, list | tuple) else value

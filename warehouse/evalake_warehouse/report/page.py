@@ -12,6 +12,7 @@ from evalake_warehouse.report.explorer import explorer_data
 from evalake_warehouse.report.figures import css_colour, theme_variables
 from evalake_warehouse.report.packing import BUDGET_BYTES, pack
 from evalake_warehouse.report.tables import Row
+from evalake_warehouse.shown import shown
 
 
 def to_html(report: Report) -> str:
@@ -20,7 +21,11 @@ def to_html(report: Report) -> str:
     from markupsafe import Markup
 
     environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_visible,
     )
     script = _shipped("explorer.js")
     light, dark = theme_variables()
@@ -39,6 +44,11 @@ def to_html(report: Report) -> str:
         row_class=_row_class,
     )
     return page + "\n"
+
+
+def _visible(value: Any) -> Any:
+    """Texts of others without what is no visible character; our own markup as it is."""
+    return shown(value, lines=True) if type(value) is str else value
 
 
 def _row_class(row: Row) -> str:

@@ -8,6 +8,7 @@ import re
 from evalake_warehouse.jsonable import jsonable
 from evalake_warehouse.report.content import Report
 from evalake_warehouse.report.tables import Table
+from evalake_warehouse.shown import shown
 
 _ENTITIES = str.maketrans({"<": "&lt;", ">": "&gt;", "&": "&amp;"})
 _SPACE = re.compile(r"[ \t\r\n]+")
@@ -47,7 +48,8 @@ def markdown_table(table: Table) -> list[str]:
 
 def escape(text: str) -> str:
     """Text as Markdown that shows it literally, on one line, inside a line or a table's cell."""
-    return _MARKS.sub(r"\\\g<0>", _SPACE.sub(" ", text).strip()).translate(_ENTITIES)
+    line = shown(_SPACE.sub(" ", text).strip())
+    return _MARKS.sub(r"\\\g<0>", line).translate(_ENTITIES)
 
 
 def _paragraph(text: str) -> str:
