@@ -233,11 +233,11 @@ def test_duplicate_ids_and_gold_of_no_task_are_told_together(tmp_path: Path) -> 
     )
     assert refused(tasks(jsonl(tmp_path / "t.jsonl", row, row), gold)) == [
         "t.jsonl:2: task_id '1' stands in line 1 already",
-        f"g.jsonl:3: gold 'a' of task '1' is named in {gold}:2 already",
+        "g.jsonl:3: gold 'a' of task '1' is named in line 2 already",
     ]
     assert refused(tasks(jsonl(tmp_path / "t.jsonl", row), gold)) == [
         "g.jsonl:1: task_id '9' is not in t.jsonl",
-        f"g.jsonl:3: gold 'a' of task '1' is named in {gold}:2 already",
+        "g.jsonl:3: gold 'a' of task '1' is named in line 2 already",
     ]
 
 
@@ -438,3 +438,11 @@ def test_an_own_dataset_cannot_be_called_like_a_benchmark() -> None:
     check_own_name("mine")
     with pytest.raises(UsageError, match="`starter` is a benchmark"):
         check_own_name("starter")
+
+
+def test_gold_that_a_task_names_twice_is_told_with_its_line(tmp_path: Path) -> None:
+    gold = [{"path": "a.py"}, {"path": "b.py"}, {"path": "./a.py"}]
+    file = jsonl(tmp_path / "t.jsonl", {"task_id": "1", "query": "q", "gold": gold})
+    assert refused(tasks(file)) == [
+        f"{file.name}:1: `gold.2`: gold 'a.py' of task '1' is named in `gold.0` already"
+    ]

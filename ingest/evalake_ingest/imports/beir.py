@@ -9,7 +9,7 @@ from evalake_ingest.corpora.sources import DocumentRows
 from evalake_ingest.imports.beir_layout import BeirFiles, Rows
 from evalake_ingest.imports.options import DatasetOptions
 from evalake_ingest.imports.pairs import Judgements, doc_gold
-from evalake_ingest.imports.problems import Problems
+from evalake_ingest.imports.problems import Problems, earlier_place
 from evalake_ingest.imports.rules import BadValueError, as_id, as_query
 from evalake_ingest.records import Drop, Loaded, Task
 from evalake_warehouse.identity import content_hash
@@ -66,8 +66,8 @@ def _read_queries(rows: Rows, problems: Problems) -> dict[str, str]:
             problems.add(rows.place(number), str(error))
             continue
         if name in texts:
-            what = f"query {name!r} stands in {rows.told(first[name])} already"
-            problems.add(rows.place(number), what)
+            there = earlier_place(rows.place(first[name]), rows.place(number))
+            problems.add(rows.place(number), f"query {name!r} stands in {there} already")
         texts[name], first[name] = text, number
     return texts
 
@@ -85,8 +85,8 @@ def _documents(rows: Rows, problems: Problems) -> Iterator[tuple[str, str]]:
             continue
         earlier = first.setdefault(name, number)
         if earlier != number:
-            what = f"document {name!r} stands in {rows.told(earlier)} already"
-            problems.add(rows.place(number), what)
+            there = earlier_place(rows.place(earlier), rows.place(number))
+            problems.add(rows.place(number), f"document {name!r} stands in {there} already")
         yield name, f"{title}\n{text}" if title else text
 
 

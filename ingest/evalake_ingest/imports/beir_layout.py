@@ -71,11 +71,6 @@ class Rows:
         mark = ": row " if file.suffix == ".parquet" else ":"
         return f"{file}{mark}{number - start}"
 
-    def told(self, number: int) -> str:
-        """Where a row is, within its file: `line 3`."""
-        end = self.place(number).rpartition(":")[2].strip()
-        return f"line {end}" if end.isdigit() else end
-
     def __iter__(self) -> Iterator[tuple[int, dict[str, Any]]]:
         self._starts, self._hashes = [], []
         last = 0

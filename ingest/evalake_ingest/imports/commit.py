@@ -47,15 +47,14 @@ def import_all(
         if edition is None:
             raise absent_dataset(name, ingested_names(project.lake))
         dataset = stage_edition(project, made, lake, check=None, step=step) if made else None
-        run = write_ranking(project, name, edition, ranking, lake=lake) if ranking else None
-    notes = run.notes if run else ()
-    if ranking is not None and run is not None:
+        if ranking is None:
+            return Imported(edition, dataset, None, ())
+        run = write_ranking(project, name, edition, ranking, lake=lake)
         short = short_list_note(
-            project, _primary_metric(project, name, edition), run.depth,
-            asked=ranking.depth, is_declared_here=loaded is not None,
+            project, made.info.primary_metric if made else _primary_metric(project, name, edition),
+            run.depth, asked=ranking.depth, is_declared_here=made is not None,
         )  # fmt: skip
-        notes = (*([short] if short else []), *notes)
-    return Imported(edition, dataset, run, tuple(notes))
+        return Imported(edition, dataset, run, (*([short] if short else []), *run.notes))
 
 
 def _primary_metric(project: Project, name: str, edition: str) -> str:

@@ -13,7 +13,7 @@ from evalake_ingest.imports.answers import Ranking
 from evalake_ingest.imports.judged import judged_elsewhere
 from evalake_ingest.imports.options import DatasetOptions, RankingOptions
 from evalake_ingest.imports.pairs import Judgements, ScoredLists
-from evalake_ingest.imports.problems import Problems
+from evalake_ingest.imports.problems import Problems, earlier_place
 from evalake_ingest.imports.rules import BadValueError, lone_surrogate
 from evalake_ingest.imports.sources import Source
 from evalake_ingest.records import Loaded
@@ -89,8 +89,8 @@ class _Pairs:
             for start, query in self._keys():
                 earlier = seen.setdefault(query, start)
                 if earlier != start:
-                    line = self.place(earlier).rpartition(":")[2]
-                    what = f"query {query!r} stands in line {line} already"
+                    there = earlier_place(self.place(earlier), self.place(start))
+                    what = f"query {query!r} stands in {there} already"
                     self._problems.add(self.place(start), what)
                 is_empty = True
                 for offset, document in self._keys():

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from evalake_ingest.corpora.sources import DocumentRows, FolderSource, MemorySource
 from evalake_ingest.imports.options import DatasetOptions
-from evalake_ingest.imports.problems import Problems
+from evalake_ingest.imports.problems import Problems, earlier_place
 from evalake_ingest.imports.schema import (
     DocumentLine,
     GoldLine,
@@ -61,7 +61,8 @@ class _Gold:
             self.problems.add(where, what)
         earlier = self._items[task_id].setdefault(item.gold_id, (item, where))
         if earlier[0] is not item:
-            what = f"gold {item.gold_id!r} of task {task_id!r} is named in {earlier[1]} already"
+            there = earlier_place(earlier[1], where)
+            what = f"gold {item.gold_id!r} of task {task_id!r} is named in {there} already"
             self.problems.add(where, what)
 
     def of(self, task_id: str) -> tuple[GoldItem, ...]:

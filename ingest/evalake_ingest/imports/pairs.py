@@ -10,7 +10,7 @@ import numpy as np
 
 from evalake_ingest.imports.answers import ImportedAnswer, ImportedHit, Ranking
 from evalake_ingest.imports.options import RankingOptions
-from evalake_ingest.imports.problems import Problems
+from evalake_ingest.imports.problems import Problems, earlier_place
 from evalake_ingest.imports.rules import BadValueError, as_grade, as_id, as_score
 from evalake_ingest.records import GoldItem, Qrel
 
@@ -37,7 +37,7 @@ class Judgements:
         judged = self._entries.setdefault(asked, {})
         earlier, before = judged.setdefault(name, (number, value))
         if earlier != number:
-            line = _within_file(self.place, earlier)
+            line = earlier_place(self.place(earlier), self.place(number))
             told = f"graded {before} there and {value} here" if value != before else "there too"
             what = f"document {name!r} of query {asked!r} is judged in {line}"
             self.problems.add(self.place(number), f"{what} already: {told}")
@@ -81,7 +81,7 @@ class ScoredLists:
             return
         earlier = self._lists[asked].setdefault(name, (number, value, _rank(rank)))[0]
         if earlier != number:
-            line = _within_file(self.place, earlier)
+            line = earlier_place(self.place(earlier), self.place(number))
             what = f"document {name!r} of query {asked!r} stands in {line} already"
             self.problems.add(self.place(number), what)
 
@@ -152,9 +152,3 @@ def _rank(text: str | None) -> int | None:
         return None if text is None else int(text)
     except ValueError:
         return None
-
-
-def _within_file(place: Place, number: int) -> str:
-    """`line 3`, from `path/qrels:3`; `row 3`, from `path/x.parquet: row 3`."""
-    told = place(number).rpartition(":")[2].strip()
-    return f"line {told}" if told.isdigit() else told

@@ -47,6 +47,15 @@ class Problems:
         raise error
 
 
+def earlier_place(there: str, here: str) -> str:
+    """A place as it is told from another one: `line 3`, or whole where it is in another file."""
+    file, _, end = there.rpartition(":")
+    if here.rpartition(":")[0] != file:
+        return there
+    end = end.strip()
+    return f"line {end}" if end.isdigit() else end
+
+
 def refuse_all(problems: Sequence[Problem]) -> None:
     """Raise every problem of a source at once; beyond twenty they are counted.
 

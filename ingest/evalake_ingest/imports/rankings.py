@@ -95,7 +95,7 @@ def write_ranking(
         n_tasks=len(task_ids),
         n_unanswered=len(task_ids) - len(answered),
         unknown_tasks=unknown,
-        notes=[note for note in (paths.note(), order_note(ranking)) if note],
+        notes=tuple(note for note in (paths.note(), order_note(ranking)) if note),
     )
 
 
