@@ -12,7 +12,7 @@ from evalake_runners.engine.arms import ArmSpec, bind, role_of
 from evalake_runners.engine.blobs import Blob
 from evalake_runners.sweep_names import check_datasets, check_metric, not_ingested
 from evalake_runners.yaml_file import Loc, YamlFile, check, check_parts, did_you_mean, read_yaml
-from evalake_warehouse.errors import ConfigError, EvalakeError, UsageError
+from evalake_warehouse.errors import ConfigError, EvalakeError, Problem, UsageError
 from evalake_warehouse.labels import check_label
 from evalake_warehouse.project import Project
 
@@ -120,7 +120,10 @@ def load_system(
             )
         config_file = shipped
     if config_file is None:
-        config = get_adapter(name).config_model()
+        config, wrong = check(get_adapter(name).config_model, {})
+        if config is None:
+            problems = [Problem(f"`{'.'.join(map(str, loc))}`", what) for loc, what in wrong]
+            raise ConfigError(problems, hint=f"evalake config schema {name}")
         spec = ArmSpec(
             label=label or name,
             adapter=name,

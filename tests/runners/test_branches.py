@@ -84,5 +84,5 @@ def test_what_a_system_declares_changes_no_arm(toy: Project, monkeypatch: Any) -
     assert (plain.branches, declared.branches) == ((), ("names", "words"))
     assert (plain.arm_hash, plain.ingestion_hash) == (declared.arm_hash, declared.ingestion_hash)
     assert bound(["words"], blob=Blob(90, 5)).branches == ()  # one text may be of several
-    with pytest.raises(UsageError, match="`branches` of system `bm25` must be a list of names"):
+    with pytest.raises(UsageError, match="bm25: `branches` must be a list of names"):
         bound("words")

@@ -112,6 +112,9 @@ class System(Protocol):
     One whose hits carry no text has `gives_text = False` as well: an arm that joins texts into one
     is refused then, before anything runs.
 
+    A system of the user's own is identified by its source: its module, its package and what they
+    import. What it reads besides, it names in `source_files`, relative to the module's folder.
+
     One that claims to find hits in several ways may name them in `branches`, as its hits do in
     `RawHit.branch`; a hit found by two has both names, joined by `+`. A run without a single hit
     from a branch named here is told with a caution. Without `branches`, nothing is claimed.

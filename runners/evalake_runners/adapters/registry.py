@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from importlib import import_module
+from pathlib import Path
 from typing import NamedTuple
 
-from evalake_runners.adapters.setup import Adapter
+from evalake_runners.adapters.facts import told
+from evalake_runners.adapters.setup import Adapter, Strict
 from evalake_warehouse.errors import UsageError
 
 
@@ -16,6 +18,7 @@ class _Entry(NamedTuple):
 
 
 PLUGIN_PREFIX = "python:"  # `python:my_package.my_system` names any module with an adapter's names
+_NAMES = ("CONFIG", "make")
 
 _ENTRIES: dict[str, _Entry] = {
     "bm25": _Entry("bm25", "BM25 over functions, classes and line windows (bm25s)"),
@@ -62,12 +65,23 @@ def get_adapter(name: str) -> Adapter:
 
 
 def _plugin(name: str) -> Adapter:
-    module_name = name.removeprefix(PLUGIN_PREFIX)
+    """A system of the user's own; whatever its module raises is told as a problem of it."""
     try:
-        module = import_module(module_name)
-        return Adapter(name, (module.__doc__ or name).splitlines()[0], module.CONFIG, module.make)
-    except (ImportError, AttributeError, ValueError, TypeError) as error:
-        raise UsageError(f"system `{name}` cannot be loaded: {error}", where="system") from error
+        module = import_module(name.removeprefix(PLUGIN_PREFIX))
+    except (Exception, SystemExit) as error:
+        what = f"system `{name}` cannot be loaded: {told(error)}"
+        raise UsageError(what, where="system") from error
+    if missing := [f"`{attribute}`" for attribute in _NAMES if not hasattr(module, attribute)]:
+        raise UsageError(f"the module has no {', '.join(missing)}", where=name)
+    if not (isinstance(module.CONFIG, type) and issubclass(module.CONFIG, Strict)):
+        raise UsageError("`CONFIG` must be a subclass of `Strict`", where=name)
+    if not callable(module.make):
+        raise UsageError("`make` must be a function", where=name)
+    named = getattr(module, "source_files", ())
+    if isinstance(named, str | Path) or not all(isinstance(item, str | Path) for item in named):
+        raise UsageError("`source_files` must be a list of paths", where=name)
+    summary = (module.__doc__ or name).strip().partition("\n")[0]
+    return Adapter(name, summary, module.CONFIG, module.make, tuple(map(str, named)))
 
 
 def unknown_name(name: str) -> str:

@@ -5,6 +5,10 @@ An adapter module (or package) has two public names, which `adapters.registry` l
 - `CONFIG`: its configuration model, a `Strict`;
 - `make(config, setup)`: the `System` for one validated configuration. It is cheap, and is called
   again in every worker process, so `config` and `setup` must pickle.
+
+A module of the user's own, or its system, may have a third, `source_files`: files and folders that
+it reads and does not import, relative to its own folder. Their content is part of the arm and of
+the index key.
 """
 
 from __future__ import annotations
@@ -62,3 +66,4 @@ class Adapter:
     summary: str
     config_model: type[Strict]
     make: Callable[[Any, Setup], System]
+    source_files: tuple[str, ...] = ()  # that a user's module names beside those it imports

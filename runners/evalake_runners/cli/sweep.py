@@ -39,6 +39,7 @@ def plan(flags: dict[str, Any]) -> int:
         return ExitCode.OK
     _print_table(rows, hidden={"run_id", "run_label", "arm_hash"})
     _tell_other_labels(made.cells)
+    _tell_unread(made.cells)
     if made.looks:
         say('some cells use the test tail: running them needs --confirm "why"')
     return ExitCode.OK
@@ -96,6 +97,7 @@ def _print_results(results: list[CellResult], *, as_json: bool) -> None:
         return
     _print_table(rows, hidden={"run_label"})
     _tell_other_labels(result.cell for result in results)
+    _tell_unread(result.cell for result in results)
     for result in results:
         if result.message:
             say(f"{result.cell.arm.label} on {result.cell.dataset.dataset}: {result.message}")
@@ -132,6 +134,17 @@ def _tell_other_labels(cells: Iterable[Cell]) -> None:
                 f"{cell.arm.label} on {cell.dataset.dataset}: the same arm was run before as "
                 f"`{cell.other_label}`{left}; the run keeps that label: "
                 f"evalake runs show {str(cell.run_id)[:_SHOWN_ID]}"
+            )
+
+
+def _tell_unread(cells: Iterable[Cell]) -> None:
+    """Where a system's code cannot be told from another version of it, so that it is never done."""
+    for label, unread in dict.fromkeys((cell.arm.label, cell.arm.unread) for cell in cells):
+        if unread:
+            say(
+                f"warning: {label}: no source to read of {', '.join(unread)}, so its version is "
+                "`unknown`, it is never done and its index never reused; name the files in "
+                "`source_files`"
             )
 
 

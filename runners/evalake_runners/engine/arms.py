@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from evalake_runners.adapters.facts import SystemFacts, facts_of, told
+from evalake_runners.adapters.files import path_sha256
 from evalake_runners.adapters.protocol import System
-from evalake_runners.adapters.registry import get_adapter
+from evalake_runners.adapters.registry import PLUGIN_PREFIX, get_adapter
 from evalake_runners.adapters.setup import Setup, Strict
+from evalake_runners.adapters.sources import Source, read_source
 from evalake_runners.engine.blobs import Blob
-from evalake_runners.engine.redact import describe
-from evalake_warehouse.errors import EvalakeError, SystemFailedError, UsageError
+from evalake_warehouse.errors import EvalakeError, UsageError
 from evalake_warehouse.identity import canonical_json, content_hash
 from evalake_warehouse.project import Project
 from evalake_warehouse.secrets import remember_secrets
 
 CONTROLS = frozenset({"gold", "empty", "random"})
 UNKNOWN_VERSION = "unknown"
+SOURCE = "source:"  # before the name of a file of a system's code, among the files of an arm
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ class Arm:
     ingestion_hash: str
     branches: tuple[str, ...] = ()  # that the system claims; follows from what is hashed
     corpus_id: str | None = None  # of `corpus_dir`
+    unread: tuple[str, ...] = ()  # modules of its code that are neither source nor installed
 
     @property
     def label(self) -> str:
@@ -82,7 +85,7 @@ def make_system(spec: ArmSpec, setup: Setup) -> System:
     except EvalakeError:
         raise
     except Exception as error:
-        what = f"system `{spec.adapter}` cannot be made: {describe(error)}"
+        what = f"system `{spec.adapter}` cannot be made: {told(error)}"
         raise UsageError(what, hint="evalake doctor") from error
 
 
@@ -100,56 +103,79 @@ def bind(
     The arm's hash covers the system, its version, the adapter's version, the effective
     configuration with the content of every file it names, the query variant, the output's shape,
     the depth, and, where they are not the usual, the corpus and how one text is made of the hits.
-    Dataset, split, seed and repeat are not part of it: they are the cell's.
+    Of a system of the user's own it covers the module's name, its source, and the packages that
+    the source imports; so does the index key. Dataset, split, seed and repeat are the cell's.
 
     Raises:
         UsageError: the configuration names a file that does not exist, or asks for one text of
-            hits that have none; or the system names its branches by no list.
+            hits that have none; or the system is not what the protocol says.
     """
     setup = Setup(dataset, edition, spec.n_asked, seed, project, spec.base_dirs)
-    system = make_system(spec, setup)
-    if spec.blob is not None and not getattr(system, "gives_text", True):
-        what = f"the hits of `{system.name}`, so configured, have no text for `blob_bytes` to join"
+    facts = facts_of(make_system(spec, setup), spec.adapter)
+    if spec.blob is not None and not facts.gives_text:
+        what = f"the hits of `{facts.name}`, so configured, have no text for `blob_bytes` to join"
         raise UsageError(what)
-    output = system.output if spec.blob is None else "blob"
-    config = dict(system.public_config())
-    files = {name: _sha256(path) for name, path in sorted(system.config_files().items())}
+    output = facts.output if spec.blob is None else "blob"
+    config = dict(facts.config)
+    files = {name: path_sha256(path) for name, path in sorted(facts.config_files.items())}
+    source = _source(spec, facts, project)
+    version = UNKNOWN_VERSION if source and source.unread else facts.version
+    system: dict[str, object] = {
+        "system": facts.name,
+        "system_version": version,
+        "adapter_version": facts.adapter_version,
+    }
     identity: dict[str, object] = {
-        "system": system.name,
-        "system_version": system.version,
-        "adapter_version": system.adapter_version,
+        **system,
         "config": dict(config),
         "config_files": files,
         "query_variant": spec.query_variant,
         "output": output,
         "depth": spec.depth,
     }
+    ingestion: dict[str, object] = {**system, "ingestion": dict(facts.ingestion)}
+    if source is not None:
+        files |= {f"{SOURCE}{name}": digest for name, digest in source.files.items()}
+        code = {"module": spec.adapter, "files": files, "packages": dict(source.packages)}
+        # A system may keep keys of its configuration out of the lake; they make another arm too.
+        identity |= {"code": code, "all_config": _dumped(spec)}
+        ingestion["code"] = code
     if spec.blob is not None:
         identity["blob"] = config["blob"] = dict(spec.blob.identity())
     if corpus_id is not None:
         identity["corpus_id"] = corpus_id
         config["corpus_id"] = corpus_id
-    ingestion = {
-        "system": system.name,
-        "system_version": system.version,
-        "adapter_version": system.adapter_version,
-        "ingestion": dict(system.ingestion_config()),
-    }
     return Arm(
         spec=spec,
         setup=setup,
-        system=system.name,
-        system_version=system.version,
-        adapter_version=system.adapter_version,
+        system=facts.name,
+        system_version=version,
+        adapter_version=facts.adapter_version,
         output=output,
-        needs_network=system.needs_network,
+        needs_network=facts.needs_network,
         config_json=canonical_json(config),
         config_files=files,
         arm_hash=content_hash(identity),
         ingestion_hash=content_hash(ingestion),
-        branches=_branches(system) if spec.blob is None else (),  # a text may be of several
+        branches=facts.branches if spec.blob is None else (),  # a text may be of several
         corpus_id=corpus_id,
+        unread=source.unread if source else (),
     )
+
+
+def edited_files(arm: Arm) -> list[str]:
+    """Files of a user's own system whose content is no longer what the arm was bound with."""
+    setup = arm.setup
+    if not arm.spec.adapter.startswith(PLUGIN_PREFIX):
+        return []
+    now = bind(
+        arm.spec, dataset=setup.dataset, edition=setup.edition, seed=setup.seed,
+        project=setup.project, corpus_id=arm.corpus_id,
+    ).config_files  # fmt: skip
+    names = sorted(arm.config_files.keys() | now.keys())
+    return [
+        name.removeprefix(SOURCE) for name in names if arm.config_files.get(name) != now.get(name)
+    ]
 
 
 def role_of(label: str, adapter: str, baseline: str | None) -> str:
@@ -159,25 +185,20 @@ def role_of(label: str, adapter: str, baseline: str | None) -> str:
     return "control" if adapter in CONTROLS else "candidate"
 
 
-def _branches(system: System) -> tuple[str, ...]:
-    named = getattr(system, "branches", ())
-    if isinstance(named, str) or not all(isinstance(name, str) for name in named):
-        what = f"`branches` of system `{system.name}` must be a list of names, not {named!r}"
-        raise UsageError(what)
-    return tuple(sorted(set(named)))
+def _source(spec: ArmSpec, facts: SystemFacts, project: Project) -> Source | None:
+    """The code of a system of the user's own; None for a shipped one, which has a version."""
+    if not spec.adapter.startswith(PLUGIN_PREFIX):
+        return None
+    declared = [*get_adapter(spec.adapter).source_files, *facts.source_files]
+    module = spec.adapter.removeprefix(PLUGIN_PREFIX)
+    return read_source(module, declared, leave_out=project.home)
 
 
-def _sha256(path: Path) -> str:
-    """Hash of a file, or of the relative paths and hashes of a folder's files."""
-    if path.is_dir():
-        inner = {
-            file.relative_to(path).as_posix(): _sha256(file)
-            for file in sorted(path.rglob("*"))
-            if file.is_file()
-        }
-        return content_hash(inner)
+def _dumped(spec: ArmSpec) -> object:
+    """Every key of the configuration; a `SecretStr` is a mask."""
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise SystemFailedError(f"cannot read: {error.strerror}", where=str(path)) from error
+        return spec.config.model_dump(mode="json")
+    except ValueError as error:
+        raise UsageError(
+            f"`CONFIG` cannot be written as JSON: {error}", where=spec.adapter
+        ) from error

@@ -13,6 +13,7 @@ from evalake_ingest.corpora.store import open_corpus
 from evalake_runners.adapters.ledger import LedgerPlace
 from evalake_runners.adapters.protocol import CorpusView
 from evalake_runners.engine.answers import PackedSpending
+from evalake_runners.engine.arms import edited_files
 from evalake_runners.engine.events import RunFacts, finished_row, started_row
 from evalake_runners.engine.indexes import IndexOutcome, IndexStore
 from evalake_runners.engine.lake_read import LakeView
@@ -211,6 +212,10 @@ class CellRun:
         if answer[0] != "ready":
             worker.kill()
             raise WorkerStartError(f"starting: {answer[1]}")
+        if edited := edited_files(arm):
+            worker.kill()
+            names = ", ".join(edited)
+            raise WorkerStartError(f"{names} was edited after the run was planned; run it again")
         return worker
 
     def _record(self, outcome: Outcome, step: Step) -> None:

@@ -77,7 +77,7 @@ class IndexStore:
 
     def has(self, arm: Arm, corpus_id: str) -> bool:
         """Whether an index is there to be reused."""
-        return self._reuse and (self.folder(arm, corpus_id) / _ABOUT).is_file()
+        return self._may_reuse(arm) and (self.folder(arm, corpus_id) / _ABOUT).is_file()
 
     def obtain(
         self, arm: Arm, corpus: CorpusView, get_worker: GetWorker, *, timeout_s: float
@@ -88,7 +88,7 @@ class IndexStore:
         Two processes that want the same index: the second waits, then reuses it.
         """
         final = self.folder(arm, corpus.corpus_id)
-        if not self._reuse:
+        if not self._may_reuse(arm):
             final = final.with_name(f"{final.name}.fresh-{os.getpid()}")
             if (built := self._fresh.get(final)) is not None:
                 return _as_hit(built)
@@ -97,9 +97,13 @@ class IndexStore:
             if (hit := _read_hit(final)) is not None:
                 return hit
             outcome = _build(arm, corpus, get_worker, final, timeout_s)
-        if not self._reuse and outcome.status == "ok":
+        if not self._may_reuse(arm) and outcome.status == "ok":
             self._fresh[final] = outcome
         return outcome
+
+    def _may_reuse(self, arm: Arm) -> bool:
+        """Whether another invocation's index will do: of an unknown version it may be another."""
+        return self._reuse and arm.version_known
 
     def close(self) -> None:
         """Remove what was built for one use."""
