@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from evalake_ingest.corpus_rows import last_reading
 from evalake_ingest.names import absent_dataset, ingested_names
 from evalake_ingest.publish import find_lake_file
 from evalake_warehouse.errors import UsageError
@@ -60,7 +61,7 @@ def describe(lake: Path, name: str, edition: str | None = None) -> Row:
         "libraries": _counts(task["library"] for task in tasks if task["library"] is not None),
         "gold_by_level": _counts(item["level"] for item in gold),
         "gold_by_role": _counts(item["role"] for item in gold),
-        "corpora": _corpora(lake, name, {task["corpus_id"] for task in tasks}),
+        "corpora": _corpora(lake, row, {task["corpus_id"] for task in tasks}),
         "other_editions": [other["edition"] for other in editions if other is not row],
     }
 
@@ -85,18 +86,69 @@ def count_splits(lake: Path, name: str, edition: str) -> dict[str, int]:
     return {split: counts[split] for split in ("dev", "test", *counts) if split in counts}
 
 
-def _corpora(lake: Path, name: str, wanted: set[str]) -> list[Row]:
+def list_left_out(lake: Path, name: str, edition: str) -> list[Row]:
+    """Every file that the corpora of an edition were stored without, as its source was last read.
+
+    A folder that was left out whole is one row, with the number of its files.
+    """
+    file = find_lake_file(lake, "tasks", name, edition)
+    found = pq.ParquetFile(file).read(columns=["corpus_id"]).column(0) if file else []
+    corpus_ids = sorted({str(corpus_id) for corpus_id in found})
+    return [row for one in corpus_ids for row in _left_out(lake, name, edition, one)]
+
+
+def _left_out(lake: Path, name: str, edition: str, corpus_id: str) -> list[Row]:
+    number, rows = last_reading(lake, name, corpus_id, edition)
+    if number:
+        return rows
+    # A lake of an earlier version has them beside the files of the corpus.
+    return [row for row in _files(lake, name, corpus_id) if row["status"].startswith("skipped_")]
+
+
+def _files(lake: Path, name: str, corpus_id: str) -> list[Row]:
+    file = find_lake_file(lake, "corpus_files", name, corpus_id)
+    return pq.ParquetFile(file).read().to_pylist() if file else []
+
+
+def _corpora(lake: Path, dataset: Row, wanted: set[str]) -> list[Row]:
     rows: list[Row] = []
+    name = dataset["dataset"]
     for corpus_id in sorted(wanted):
         file = find_lake_file(lake, "corpora", name, corpus_id)
         if file is None:
             continue
         row: Row = pq.ParquetFile(file).read().to_pylist()[0]
-        files = find_lake_file(lake, "corpus_files", name, corpus_id)
-        statuses = pq.ParquetFile(files).read(columns=["status"]) if files else None
-        told = statuses.column("status").to_pylist() if statuses else []
-        rows.append({**row, "files_by_status": _counts(told)})
+        files = [
+            file
+            for file in _files(lake, name, corpus_id)
+            if not file["status"].startswith("skipped_")
+        ]
+        left_out = _count_files(_left_out(lake, name, dataset["edition"], corpus_id))
+        languages = [file.get("language") for file in files]
+        unread = [file["language"] for file in files if _has_no_definitions(file)]
+        rows.append(
+            {
+                "rule": None, **row,
+                "files_by_status": _counts(file["status"] for file in files) | left_out,
+                "left_out_by_status": left_out,
+                "languages": _counts(language for language in languages if language is not None),
+                "languages_without_definitions": _counts(unread),
+            }
+        )  # fmt: skip
     return sorted(rows, key=lambda row: (row["repo"] or "", row["corpus_id"]))
+
+
+def _count_files(left_out: list[Row]) -> dict[str, int]:
+    """Files by the reason they were left out for; a folder counts as the files that it holds."""
+    counts: Counter[str] = Counter()
+    for row in left_out:
+        counts[row["status"]] += row.get("n_files") or 1
+    return dict(sorted(counts.items()))
+
+
+def _has_no_definitions(file: Row) -> bool:
+    """Whether a file's language is one whose definitions are not read."""
+    return file.get("language") is not None and file.get("n_symbols") is None
 
 
 def _counts(values: Any) -> dict[str, int]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from evalake_ingest.corpora.store import StoredCorpus, load_symbols
+from evalake_ingest.corpora.rules import folded
+from evalake_ingest.corpora.store import CorpusFile, StoredCorpus, load_symbols
 from evalake_ingest.corpora.symbols import SuffixIndex, Symbol
 from evalake_ingest.records import Drop, DropReason, GoldItem, Qrel, Task
 from evalake_warehouse.project import Project
 
 RELEVANT_ROLES = frozenset({"primary", "core"})
+_SEPARATORS = re.compile(r"::|[#\\]")  # of C++, Rust, Ruby, PHP, and of documentation
 
 
 @dataclass
@@ -26,6 +29,32 @@ class CorpusFacts:
     def paths(self) -> frozenset[str]:
         """Files, or doc ids."""
         return frozenset(self.corpus.paths)
+
+    @cached_property
+    def left_out(self) -> dict[str, CorpusFile]:
+        """What the source has and the corpus has not, by path; folders end in `/`."""
+        return {folded(file.path): file for file in self.corpus.left_out}
+
+    @cached_property
+    def _spellings(self) -> dict[str, str | None]:
+        """Paths by their composed form; None where two files share it."""
+        found: dict[str, str | None] = {}
+        for path in self.paths:
+            found[folded(path)] = None if folded(path) in found else path
+        return found
+
+    def path_of(self, path: str) -> str:
+        """A path as the corpus spells it, where that differs in composition of accents alone."""
+        return path if path in self.paths else self._spellings.get(folded(path)) or path
+
+    def why_left_out(self, path: str) -> CorpusFile | None:
+        """The row of the file, or of a folder around it, that the corpus was stored without."""
+        found = self.left_out.get(folded(path))
+        parts = folded(path).split("/")
+        folders = ("/".join(parts[:end]) + "/" for end in range(1, len(parts)))
+        return found or next(
+            (self.left_out[folder] for folder in folders if folder in self.left_out), None
+        )
 
     @cached_property
     def symbols(self) -> list[Symbol]:
@@ -56,13 +85,35 @@ class CorpusFacts:
         return SuffixIndex(self.symbols)
 
     def find(self, name: str, path: str | None) -> Symbol | None:
-        """The definition of a name; in a known file also by its in-module name or an alias."""
-        if path is None:
-            return self.by_name.get(name)
-        for symbol in reversed(self.by_path.get(path, [])):
-            if name in {symbol.symbol, *self.suffixes.names(symbol)}:
-                return symbol
+        """The definition that a name means; None where there is none, or more than one.
+
+        A name is qualified, the end of one, or a bare last part; in a known file it may also be
+        the name inside the file.
+        """
+        for spelling in dict.fromkeys((name, _SEPARATORS.sub(".", name))):
+            if path is None:
+                if spelling in self.by_name:
+                    return self.by_name[spelling]
+                found = self.suffixes.named(spelling)
+            else:
+                found = self._in_file(spelling, path)
+            if len({(symbol.path, symbol.symbol) for symbol in found}) == 1:
+                return found[-1]
         return None
+
+    def n_named(self, name: str, path: str | None) -> int:
+        """How many definitions a name may mean."""
+        dotted = _SEPARATORS.sub(".", name)
+        found = self.suffixes.named(dotted) if path is None else self._in_file(dotted, path)
+        return len({(symbol.path, symbol.symbol) for symbol in found})
+
+    def _in_file(self, name: str, path: str) -> list[Symbol]:
+        """Definitions of a file that a name may mean, the longest of one name last."""
+        here = self.by_path.get(path, [])
+        for symbol in reversed(here):
+            if name in {symbol.symbol, *self.suffixes.names(symbol)}:
+                return [symbol]
+        return [symbol for symbol in here if symbol.symbol.rpartition(".")[2] == name]
 
 
 def by_length(symbols: list[Symbol]) -> list[Symbol]:
@@ -91,17 +142,25 @@ def complete_task(task: Task, facts: CorpusFacts | None) -> Completed:
     kept: list[GoldItem] = []
     drops: list[Drop] = []
     for item in task.gold:
-        placed = tuple(_placed(item, facts))
+        placed = tuple(_placed(_spelled(item, facts), facts))
         qrels = tuple(qrel for qrel in placed if _is_present(qrel, facts))
         if qrels:
             kept.append(replace(item, qrels=tuple(_with_aliases(qrels, facts))))
         else:
-            drops.append(_gone(task, item))
+            drops.append(_gone(task, item, facts))
     had_gold = any(item.role in RELEVANT_ROLES for item in task.gold)
     if had_gold and not any(item.role in RELEVANT_ROLES for item in kept):
         return Completed(None, drops)
     # A row without gold of its own (judged, and nothing was relevant) is kept as it is.
     return Completed(replace(task, gold=(*kept, *_file_gold(kept))), drops)
+
+
+def _spelled(item: GoldItem, facts: CorpusFacts) -> GoldItem:
+    """The item with its paths as the corpus spells them."""
+    if all(qrel.path is None or qrel.path in facts.paths for qrel in item.qrels):
+        return item
+    qrels = tuple(replace(qrel, path=qrel.path and facts.path_of(qrel.path)) for qrel in item.qrels)
+    return replace(item, qrels=qrels)
 
 
 def _placed(item: GoldItem, facts: CorpusFacts) -> Iterator[Qrel]:
@@ -163,14 +222,28 @@ def _file_gold(items: list[GoldItem]) -> Iterator[GoldItem]:
         )
 
 
-def _gone(task: Task, item: GoldItem) -> Drop:
-    relations = {qrel.relation for qrel in item.qrels}
-    reason: DropReason = (
-        "fingerprint_not_in_corpus" if relations == {"fingerprint"} else "gold_not_in_corpus"
-    )
+def _gone(task: Task, item: GoldItem, facts: CorpusFacts) -> Drop:
+    reason, told = _why_gone(item, facts)
+    evidence = f"{item.level} gold {item.gold_id}"
     return Drop(
         source_row=task.source_row or task.task_id,
         reason=reason,
         task_id=task.task_id,
-        evidence=f"{item.level} gold {item.gold_id}",
+        evidence=f"{evidence}: {told}" if told else evidence,
     )
+
+
+def _why_gone(item: GoldItem, facts: CorpusFacts) -> tuple[DropReason, str | None]:
+    """Why no qrel of an item can be answered, and what a reader would have to know of it."""
+    for path in dict.fromkeys(qrel.path for qrel in item.qrels if qrel.path):
+        if (file := facts.why_left_out(path)) is not None:
+            return "file_left_out", f"{file.path}: {file.status} ({file.detail})"
+    for qrel in item.qrels:
+        if qrel.relation == "symbol" and qrel.key and (qrel.path or "") in {"", *facts.paths}:
+            n_named = facts.n_named(qrel.key, qrel.path)
+            if n_named > 1:
+                return "ambiguous_symbol", f"{n_named} definitions have this name"
+    relations = {qrel.relation for qrel in item.qrels}
+    if relations == {"fingerprint"}:
+        return "fingerprint_not_in_corpus", None
+    return "gold_not_in_corpus", None

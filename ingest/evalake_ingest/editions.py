@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from evalake_ingest.corpora.store import StoredCorpus, store_corpus
+from evalake_ingest.corpora.store import CorpusFile, StoredCorpus, store_corpus
 from evalake_ingest.derive import CorpusFacts, complete_task
 from evalake_ingest.records import CorpusSource, DatasetInfo, Drop, GoldItem, Loaded, Qrel, Task
 from evalake_ingest.splits import (
@@ -36,6 +36,7 @@ class Edition:
     corpus_ids: dict[str, str]  # corpus name -> id
     sources: dict[str, CorpusSource]  # corpus id -> where it came from
     rows_read: int
+    left_out: dict[str, tuple[CorpusFile, ...]]  # corpus id -> what its source has besides
     selection: Mapping[str, Sequence[str]] = field(default_factory=dict)  # what was asked for
     task_hashes: dict[str, str] = field(default_factory=dict)
 
@@ -43,6 +44,14 @@ class Edition:
     def dropped_by_reason(self) -> dict[str, int]:
         """Rows of the drops table, by reason."""
         return dict(sorted(Counter(drop.reason for drop in self.drops).items()))
+
+    @property
+    def lost_rows_by_reason(self) -> dict[str, int]:
+        """Source rows that no task was kept of; one with several drops counts once."""
+        kept = {task.task_id for task in self.tasks}
+        gone = [drop for drop in self.drops if drop.task_id not in kept]
+        first = {drop.source_row: drop.reason for drop in reversed(gone)}
+        return dict(Counter(first.values()).most_common())
 
 
 def make_edition(project: Project, loaded: Loaded) -> Edition:
@@ -96,6 +105,7 @@ def make_edition(project: Project, loaded: Loaded) -> Edition:
         sources={identity: sources[name] for name, identity in corpus_ids.items()},
         rows_read=loaded.rows_read,
         selection=loaded.selection,
+        left_out={corpus.corpus_id: corpus.left_out for corpus in stored.values()},
         task_hashes=hashes,
     )
 

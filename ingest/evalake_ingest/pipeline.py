@@ -6,20 +6,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 
-from evalake_ingest.corpora.store import load_symbols, read_files
+from evalake_ingest.corpora.store import CorpusFile, StoredCorpus
+from evalake_ingest.corpus_rows import write_corpus, write_left_out
 from evalake_ingest.editions import Edition, Row, dataset_row, edition_rows, make_edition
 from evalake_ingest.names import require_plain_name
 from evalake_ingest.publish import find_lake_file, staged
-from evalake_ingest.records import Loaded
+from evalake_ingest.records import CorpusSource, Drop, Loaded
 from evalake_warehouse.lake.arrivals import next_id
 from evalake_warehouse.lake.editions import read_editions
-from evalake_warehouse.lake.writer import write_columns, write_rows
+from evalake_warehouse.lake.writer import write_rows
 from evalake_warehouse.project import Project
-from evalake_warehouse.relevance.fingerprint import FINGERPRINT_RULE
 
 # An edition without its row here was never finished.
 _MARK = "datasets"
@@ -48,6 +47,9 @@ class Ingested:
     dropped_by_reason: Mapping[str, int] = field(default_factory=dict)
     changes: Changes | None = None
     is_latest_again: bool = False  # it was there, and another edition came after it
+    drops: tuple[Drop, ...] = ()
+    lost_rows_by_reason: Mapping[str, int] = field(default_factory=dict)
+    left_out: tuple[CorpusFile, ...] = ()  # of the sources of its corpora, as read now
 
 
 Check = Callable[[Project, Edition], None]
@@ -77,7 +79,7 @@ def ingest(
 def stage_edition(
     project: Project, edition: Edition, stage: Path, *, check: Check | None, step: Progress
 ) -> Ingested:
-    """Write an edition that the lake has not to a stage of it."""
+    """Write an edition that the lake has not to a stage of it, and what its sources left out."""
     changes = None
     is_new = find_lake_file(project.lake, _MARK, edition.info.name, edition.edition) is None
     if is_new:
@@ -87,6 +89,11 @@ def stage_edition(
         step("writing")
         changes = compare_with_previous(project, edition)
         write_edition(project, edition, stage)
+    for corpus_id, left_out in edition.left_out.items():
+        write_left_out(
+            project.lake, stage, left_out, corpus_id,
+            dataset=edition.info.name, edition=edition.edition,
+        )  # fmt: skip
     latest = latest_edition(project.lake, edition.info.name)
     is_latest_again = not is_new and latest != edition.edition
     if is_latest_again:
@@ -101,6 +108,9 @@ def stage_edition(
         dropped_by_reason=edition.dropped_by_reason,
         changes=changes,
         is_latest_again=is_latest_again,
+        drops=tuple(edition.drops),
+        lost_rows_by_reason=edition.lost_rows_by_reason,
+        left_out=tuple(file for files in edition.left_out.values() for file in files),
     )
 
 
@@ -120,8 +130,9 @@ def _arrive_again(project: Project, edition: Edition, lake: Path) -> None:
 def write_edition(project: Project, edition: Edition, lake: Path) -> None:
     """Write the rows of an edition and of its corpora to a lake that has none of them."""
     now = datetime.now(UTC)
-    for corpus_id in edition.sources:
-        _write_corpus(project, lake, edition, corpus_id, now)
+    dataset = edition.info.name
+    for corpus_id, source in edition.sources.items():
+        write_corpus(project, lake, source, corpus_id, dataset=dataset)
     for table, rows in edition_rows(edition, next_id(project.home)).items():
         write_rows(
             lake,
@@ -130,6 +141,17 @@ def write_edition(project: Project, edition: Edition, lake: Path) -> None:
             dataset=edition.info.name,
             run_date=now.date(),
             stem=edition.edition,
+        )
+
+
+def record_corpus(
+    project: Project, source: CorpusSource, stored: StoredCorpus, *, dataset: str, edition: str
+) -> None:
+    """Write the rows of a corpus that tasks of an edition are asked over, besides its own."""
+    with staged(project, dataset) as stage:
+        write_corpus(project, stage, source, stored.corpus_id, dataset=dataset)
+        write_left_out(
+            project.lake, stage, stored.left_out, stored.corpus_id, dataset=dataset, edition=edition
         )
 
 
@@ -172,44 +194,3 @@ def _digests_of_rows(tables: Mapping[str, list[Row]]) -> dict[str, int]:
             told = sorted((name, value) for name, value in row.items() if name != "edition")
             lines[row["task_id"]].append(f"{table}{told}")
     return {task_id: hash(tuple(sorted(told))) for task_id, told in lines.items()}
-
-
-def _write_corpus(
-    project: Project, lake: Path, edition: Edition, corpus_id: str, now: datetime
-) -> None:
-    dataset = edition.info.name
-    source = edition.sources[corpus_id]
-    files = read_files(project, corpus_id)
-    symbols = load_symbols(project, corpus_id) if source.kind == "files" else []
-    stored = [file for file in files if file.stored]
-    n_files, n_symbols = len(files), len(symbols)
-    tables: dict[str, dict[str, list[Any]]] = {
-        "corpus_files": {
-            "dataset": [dataset] * n_files, "corpus_id": [corpus_id] * n_files,
-            "path": [file.path for file in files], "sha256": [file.sha256 for file in files],
-            "n_bytes": [file.n_bytes for file in files], "status": [file.status for file in files],
-            "n_lines": [file.n_lines for file in files], "detail": [file.detail for file in files],
-        },
-        "corpus_symbols": {
-            "dataset": [dataset] * n_symbols, "corpus_id": [corpus_id] * n_symbols,
-            "path": [symbol.path for symbol in symbols],
-            "qualified_name": [symbol.qualified_name for symbol in symbols],
-            "symbol": [symbol.symbol for symbol in symbols],
-            "symbol_kind": [symbol.kind for symbol in symbols],
-            "start_line": [symbol.start_line for symbol in symbols],
-            "end_line": [symbol.end_line for symbol in symbols],
-            "fingerprint": [symbol.fingerprint for symbol in symbols],
-            "rule_version": [FINGERPRINT_RULE] * n_symbols,
-        },
-        "corpora": {
-            "dataset": [dataset], "corpus_id": [corpus_id], "kind": [source.kind],
-            "origin": [source.origin], "n_files": [len(stored)],
-            "n_bytes": [sum(file.n_bytes for file in stored)], "n_symbols": [n_symbols],
-            "created_at": [now.replace(tzinfo=None)], "repo": [source.repo],
-            "commit": [source.commit],
-        },
-    }  # fmt: skip
-    for table, columns in tables.items():
-        # Another fingerprint rule reads the same corpus anew, beside what an earlier one read.
-        stem = f"{corpus_id}-{FINGERPRINT_RULE}" if table == "corpus_symbols" else corpus_id
-        write_columns(lake, table, columns, dataset=dataset, run_date=now.date(), stem=stem)

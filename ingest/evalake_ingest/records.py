@@ -26,6 +26,8 @@ DropReason = Literal[
     "null_answer",
     "no_gold",  # the source row has no gold annotation
     "gold_not_in_corpus",  # gold that is not found in the corpus at hand
+    "file_left_out",  # gold in a file that the source has and the corpus has not
+    "ambiguous_symbol",  # a name that several definitions of the corpus have
     "fingerprint_not_in_corpus",
     "corpus_unavailable",  # the corpus at its pin is not to be had here
     "duplicate_task",
@@ -100,15 +102,33 @@ class CorpusDocument:
     content: bytes
 
 
+# Closed list; docs/datasets.md explains each.
+SkipStatus = Literal[
+    "skipped_binary",
+    "skipped_duplicate",
+    "skipped_encoding",
+    "skipped_excluded",
+    "skipped_generated",
+    "skipped_link",
+    "skipped_not_included",
+    "skipped_path",
+    "skipped_size",
+    "skipped_special",
+    "skipped_suffix",
+    "skipped_unreadable",
+    "skipped_vendored",
+]
+
+
 @dataclass(frozen=True, slots=True)
 class SkippedDocument:
-    """One entry of a source that is not laid out on disk, and why."""
+    """One entry of a source that is no part of the corpus, and why."""
 
-    path: str
-    status: Literal[
-        "skipped_path", "skipped_link", "skipped_special", "skipped_size", "skipped_duplicate"
-    ]
+    path: str  # a folder that is left out whole ends in `/`
+    status: SkipStatus
     detail: str | None = None
+    n_files: int = 1  # that a folder holds
+    n_bytes: int = 0
 
 
 class CorpusSource(Protocol):
@@ -158,6 +178,13 @@ class DatasetInfo:
     declared: tuple[str, ...] = ()  # what an import declared; part of the edition's identity
 
 
+# Flags of `evalake ingest` that not every loader can heed; each declares those that it does.
+LoadFlag = Literal[
+    "--from", "--archives", "--revision", "--repo", "--library", "--narrow-corpus", "--include",
+    "--exclude",
+]  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
     """What the command line may ask of a loader."""
@@ -169,11 +196,27 @@ class LoadOptions:
     repos: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
     narrow_corpus: bool = False  # --library also narrows the corpus
+    include: tuple[str, ...] = ()  # globs of files; given, they stand in place of its suffixes
+    exclude: tuple[str, ...] = ()
+
+    @property
+    def given(self) -> dict[LoadFlag, object]:
+        """Flags that ask for something, with what they ask for."""
+        values: dict[LoadFlag, object] = {
+            "--from": self.source_dir, "--archives": self.archives_dir,
+            "--revision": self.revision, "--repo": self.repos, "--library": self.libraries,
+            "--narrow-corpus": self.narrow_corpus, "--include": self.include,
+            "--exclude": self.exclude,
+        }  # fmt: skip
+        return {flag: value for flag, value in values.items() if value}
 
     @property
     def selection(self) -> dict[str, list[str]]:
         """The part of a benchmark that was asked for; empty for all of it."""
-        chosen = {"repo": sorted(set(self.repos)), "library": sorted(set(self.libraries))}
+        chosen = {
+            "repo": sorted(set(self.repos)), "library": sorted(set(self.libraries)),
+            "include": list(self.include), "exclude": list(self.exclude),
+        }  # fmt: skip
         if self.narrow_corpus:
             chosen["corpus"] = ["narrow"]
         return {name: values for name, values in chosen.items() if values}
@@ -195,6 +238,7 @@ class Loader(Protocol):
     """One benchmark. Registered by name in `evalake_ingest.loaders.LOADERS`."""
 
     name: str
+    takes: frozenset[LoadFlag]  # any other flag is refused before `load`
 
     def load(self, options: LoadOptions) -> Loaded:
         """Read the original files.

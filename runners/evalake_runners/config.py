@@ -97,6 +97,12 @@ class ArmEntry(Strict):
     corpus_dir: str | None = Field(
         default=None, description="A folder to search instead of the dataset's corpora."
     )
+    include: list[str] = Field(
+        default_factory=list, description="Globs: only these files of `corpus_dir` are searched."
+    )
+    exclude: list[str] = Field(
+        default_factory=list, description="Globs: these files of `corpus_dir` are not searched."
+    )
 
 
 class DatasetEntry(Strict):

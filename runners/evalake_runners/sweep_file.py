@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from evalake_ingest.corpora.rules import TEXT
 from evalake_runners.adapters.registry import PLUGIN_PREFIX, adapter_names, get_adapter
 from evalake_runners.config import DEFAULT_DEPTH, ArmEntry, Sweep, SystemFile
 from evalake_runners.engine.arms import ArmSpec, bind, role_of
@@ -100,6 +102,8 @@ def load_system(
     depth: int | None = None,
     label: str | None = None,
     corpus_dir: Path | None = None,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
 ) -> ArmSpec:
     """The arm of `evalake run --system NAME [--config FILE]`.
 
@@ -132,6 +136,8 @@ def load_system(
             role=role_of(name, name, None),
             base_dirs=(Path.cwd(), project.configs),
             corpus_dir=corpus_dir,
+            include=tuple(include),
+            exclude=tuple(exclude),
         )
         return _tried(spec, project)
     file = read_yaml(config_file)
@@ -147,7 +153,10 @@ def load_system(
         raise AssertionError("an arm without a problem is valid")
     if arm.blob is not None and depth not in (None, 1):
         raise UsageError(_BLOB_DEPTH.format(depth=depth), where="--depth")
-    return replace(arm, depth=depth or arm.depth, label=label or arm.label, corpus_dir=corpus_dir)
+    return replace(
+        arm, depth=depth or arm.depth, label=label or arm.label, corpus_dir=corpus_dir,
+        include=tuple(include), exclude=tuple(exclude),
+    )  # fmt: skip
 
 
 def is_system_file(content: Any) -> bool:
@@ -209,6 +218,8 @@ def _arm(
         role=role_of(label or system, system, baseline),
         base_dirs=tuple(dict.fromkeys(folder.resolve() for folder in folders)),
         corpus_dir=corpus_dir,
+        include=tuple(entry.include),
+        exclude=tuple(entry.exclude),
         blob=blob,
     )
     try:
@@ -248,6 +259,13 @@ def _tried(spec: ArmSpec, project: Project) -> ArmSpec:
 
 
 def _corpus_dir(file: YamlFile, at: Loc, entry: ArmEntry) -> Path | None:
+    for key, globs in (("include", entry.include), ("exclude", entry.exclude)):
+        if globs and entry.corpus_dir is None:
+            file.add((*at, key), "has no meaning without `corpus_dir`")
+        try:
+            TEXT.narrowed(**{key: globs})
+        except UsageError as error:
+            file.add((*at, key), error.problems[0].what)
     if entry.corpus_dir is None:
         return None
     folder = (file.path.parent / Path(entry.corpus_dir).expanduser()).resolve()

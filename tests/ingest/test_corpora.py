@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from evalake_ingest.corpora.archives import read_archive
-from evalake_ingest.corpora.paths import MAX_FILE_BYTES, clean_path, is_corpus_text
+from evalake_ingest.corpora.paths import MAX_FILE_BYTES, clean_path
+from evalake_ingest.corpora.rules import MAX_TEXT_BYTES, CorpusRule
 from evalake_ingest.corpora.sources import (
     ArchiveSource,
     DocumentRows,
@@ -27,6 +28,7 @@ from evalake_warehouse.errors import DatasetError, UsageError
 from evalake_warehouse.identity import corpus_id, sha256_text
 from evalake_warehouse.project import Project
 
+PYTHON = CorpusRule("python", lambda _: None, suffixes=(".py",))
 FILES = {"pkg/__init__.py": "def f():\n    return 1\n", "README.md": "hello"}
 
 
@@ -79,8 +81,11 @@ def test_documents_are_one_parquet_file_and_a_second_of_one_id_is_left_out(
     assert stored.paths == ("a", "b")
     table = pq.read_table(stored.root / "documents.parquet").to_pylist()
     assert table == [{"doc_id": "b", "text": "two"}, {"doc_id": "a", "text": "one"}]
-    statuses = [file.status for file in read_files(project, stored.corpus_id)]
-    assert statuses == ["ok", "ok", "skipped_duplicate"]
+    assert [file.status for file in read_files(project, stored.corpus_id)] == ["ok", "ok"]
+    (left,) = stored.left_out
+    assert (left.path, left.status, left.detail) == (
+        "b", "skipped_duplicate", "another text; the first one counts",
+    )  # fmt: skip
 
 
 def test_an_unknown_corpus_is_a_usage_error(project: Project) -> None:
@@ -97,8 +102,11 @@ def test_a_hostile_folder_is_recorded_and_survived(project: Project, tmp_path: P
     (folder / "latin.py").write_bytes(b"def caf\xe9(): pass\n")
     (folder / "broken.py").write_text("def (:\n")
     (folder / "null.py").write_bytes(b"x = 1\0\n")
-    (folder / "long.py").write_text("x = '" + "a" * 2_000_000 + "'\n")
-    (folder / "huge.txt").write_bytes(b"a" * (MAX_FILE_BYTES + 1))
+    (folder / "late.md").write_bytes(b"text " * 20_000 + b"\0")
+    (folder / "wide.txt").write_text("text", encoding="utf-16")
+    (folder / "noise.dat").write_bytes(bytes(range(1, 256)) * 4)
+    (folder / "long.py").write_text("x = '" + "a" * 1_500_000 + "'\n")
+    (folder / "huge.txt").write_bytes(b"a" * (MAX_TEXT_BYTES + 1))
     (folder / "out.py").symlink_to(tmp_path / "secret.py")
     (folder / "loop").symlink_to(folder, target_is_directory=True)
     os.mkfifo(folder / "pipe.py")
@@ -107,13 +115,19 @@ def test_a_hostile_folder_is_recorded_and_survived(project: Project, tmp_path: P
     statuses = {file.path: file.status for file in read_files(project, stored.corpus_id)}
     assert statuses == {
         "good.py": "ok", "nested.py": "too_deep", "latin.py": "undecodable",
-        "broken.py": "unparsable", "null.py": "unparsable", "long.py": "too_large",
-        "huge.txt": "skipped_size", "out.py": "skipped_link", "pipe.py": "skipped_special",
-        "bad\nname.py": "skipped_path",
+        "broken.py": "unparsable", "long.py": "too_large",
     }  # fmt: skip
+    assert {file.path: file.status for file in stored.left_out} == {
+        "huge.txt": "skipped_size", "out.py": "skipped_link", "pipe.py": "skipped_special",
+        "bad\nname.py": "skipped_path", "null.py": "skipped_binary", "late.md": "skipped_binary",
+        "wide.txt": "skipped_encoding", "noise.dat": "skipped_binary", "loop": "skipped_link",
+    }  # fmt: skip
+    details = {file.path: file.detail for file in stored.left_out}
+    assert details["loop"] == f"a link inside the folder: {folder}"
+    assert details["out.py"] == f"a link out of the folder: {tmp_path / 'secret.py'}"
     assert [symbol.symbol for symbol in load_symbols(project, stored.corpus_id)] == ["good"]
     laid_out = {path.name for path in stored.root.rglob("*") if path.is_file()}
-    assert laid_out == {name for name, status in statuses.items() if "skipped" not in status}
+    assert laid_out == set(statuses)
 
 
 def test_two_names_of_one_file_on_a_case_blind_disk_do_not_overwrite(project: Project) -> None:
@@ -153,17 +167,10 @@ def test_an_ordinary_path_is_kept_and_made_plain() -> None:
     assert clean_path("./src/a b/é.py") == "src/a b/é.py"
 
 
-def test_tool_folders_are_not_part_of_a_repository() -> None:
-    kept = [
-        path for path in ("a.py", ".git/a.py", "b/__pycache__/c.py", "d.js") if is_corpus_text(path)
-    ]
-    assert kept == ["a.py"]
-
-
 def entries(archive: Path) -> dict[str, str]:
     return {
         entry.path: "kept" if isinstance(entry, CorpusDocument) else entry.status
-        for entry in read_archive(archive, keep=lambda _: True)
+        for entry in read_archive(archive, PYTHON)
     }
 
 
@@ -207,14 +214,14 @@ def test_a_truncated_tarball_is_refused(tmp_path: Path, kept_bytes: int) -> None
     torn = tmp_path / "torn.tar.gz"
     torn.write_bytes(whole[: len(whole) * kept_bytes // 250])
     with pytest.raises(DatasetError, match=r"torn\.tar\.gz: truncated or not an archive"):
-        list(read_archive(torn, keep=lambda _: True))
+        list(read_archive(torn, PYTHON))
 
 
 def test_too_many_entries_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evalake_ingest.corpora.archives.MAX_ENTRIES", 3)
     archive = tarball(tmp_path / "many.tar", {f"{number}.py": b"" for number in range(4)}, "w")
     with pytest.raises(DatasetError, match="more than 3 entries"):
-        list(read_archive(archive, keep=lambda _: True))
+        list(read_archive(archive, PYTHON))
 
 
 def test_a_file_that_unpacks_without_end_is_refused(
@@ -223,4 +230,4 @@ def test_a_file_that_unpacks_without_end_is_refused(
     monkeypatch.setattr("evalake_ingest.corpora.archives.MAX_TOTAL_BYTES", 100_000)
     archive = tarball(tmp_path / "bomb.tar.gz", {"a.py": b"0" * 90_000, "b.py": b"0" * 90_000})
     with pytest.raises(DatasetError, match=r"too large|bytes unpacked"):
-        list(read_archive(archive, keep=lambda _: True))
+        list(read_archive(archive, PYTHON))

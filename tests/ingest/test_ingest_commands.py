@@ -15,7 +15,7 @@ from evalake_ingest.catalogue import describe
 from evalake_ingest.controls import load_gold_hits
 from evalake_ingest.corpora.store import open_corpus
 from evalake_ingest.pipeline import ingest
-from evalake_ingest.records import Drop, Loaded, LoadOptions
+from evalake_ingest.records import Drop, Loaded, LoadFlag, LoadOptions
 from evalake_runners.cli.main import run_cli
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.project import Project
@@ -25,6 +25,7 @@ class Toy:
     """A loader that needs no files."""
 
     name = "toy"
+    takes: frozenset[LoadFlag] = frozenset()
 
     def load(self, options: LoadOptions) -> Loaded:
         del options

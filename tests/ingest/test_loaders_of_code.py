@@ -192,7 +192,9 @@ def test_repo_narrows_swe_qa_and_an_unknown_one_is_refused(
     source = swe_qa(tmp_path, flask=["`a.py`"], requests=["`a.py`"])
     edition = load(project, "swe-qa", source, archives_dir=tmp_path / "archives", repos=("flask",))
     assert reasons(edition) == {("requests.jsonl:1", "not_selected"): 1}
-    with pytest.raises(UsageError, match="no repository flsk; there are: astropy"):
+    with pytest.raises(
+        UsageError, match=r"no repository flsk; did you mean flask\? \(there are: astropy"
+    ):
         load(project, "swe-qa", source, repos=("flsk",))
 
 

@@ -117,7 +117,7 @@ def test_library_narrows_the_tasks_and_the_corpus_only_when_asked(
     assert [sorted(by_id(edition)) for edition in narrowed] == [["ds1000-2"]] * 2
     assert narrowed[0].corpus_ids != narrowed[1].corpus_ids
     assert narrowed[0].dropped_by_reason == {"not_selected": 3}
-    with pytest.raises(UsageError, match="no library pandsa; there are: matplotlib"):
+    with pytest.raises(UsageError, match=r"pandsa; did you mean pandas\? \(there are: matplotlib"):
         load(project, "ds1000", source, libraries=("pandsa",))
 
 

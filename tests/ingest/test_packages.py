@@ -11,6 +11,7 @@ import pytest
 
 from evalake_ingest.corpora import packages
 from evalake_ingest.corpora.packages import WheelPin, read_packages, read_pins
+from evalake_ingest.records import SkippedDocument
 from evalake_warehouse.errors import DatasetError
 from evalake_warehouse.identity import corpus_id, sha256_text
 
@@ -33,8 +34,16 @@ def make_wheel(folder: Path, source: str = SOURCE) -> WheelPin:
 
 def test_the_wheel_gives_its_python_files_and_no_others(tmp_path: Path) -> None:
     pin = make_wheel(tmp_path / "wheels")
-    (files,) = read_packages([pin], cache=tmp_path, wheels_dir=tmp_path / "wheels")
+    left_out: list[SkippedDocument] = []
+    (files,) = read_packages(
+        [pin], cache=tmp_path, wheels_dir=tmp_path / "wheels", left_out=left_out
+    )
     assert files == {"toy/__init__.py": SOURCE.encode()}
+    assert [(entry.path, entry.status, entry.n_files) for entry in left_out] == [
+        ("toy/data.json", "skipped_suffix", 1),
+        ("toy-1.0.data/", "skipped_vendored", 1),
+        ("toy-1.0.dist-info/", "skipped_vendored", 1),
+    ]
 
 
 def test_a_wheel_in_the_cache_is_used_where_nothing_is_installed(tmp_path: Path) -> None:
@@ -65,9 +74,13 @@ def test_an_installed_copy_is_used_only_where_every_file_agrees(
     click = next(pin for pin in read_pins(STARTER) if pin.name == "click")
     if metadata.version("click") != click.version:
         pytest.skip("another click is installed here")
-    monkeypatch.setattr(packages, "_fetch", lambda *_: {"fetched.py": b""})
-    (agreeing,) = read_packages([click], cache=tmp_path)
+    monkeypatch.setattr(packages, "_fetch", lambda *_: packages._Package({"fetched.py": b""}, ()))
+    left_out: list[SkippedDocument] = []
+    (agreeing,) = read_packages([click], cache=tmp_path, left_out=left_out)
     assert "click/core.py" in agreeing
+    assert {"click/py.typed", f"click-{click.version}.dist-info/"} <= {
+        entry.path for entry in left_out
+    }
     other = WheelPin(click.name, click.version, click.wheel, click.sha256, "0" * 64)
     (differing,) = read_packages([other], cache=tmp_path)
     assert list(differing) == ["fetched.py"]

@@ -10,7 +10,7 @@ import pytest
 from driving import arm, run, statuses
 from toy import ROOT, ToyCorpus, ingest_toy, rows
 
-from evalake_runners.adapters.chunking import chunk_file
+from evalake_runners.adapters.chunking import Chunk, chunk_file
 from evalake_runners.adapters.controls import draw_distinct
 from evalake_runners.adapters.protocol import CorpusView, Query, RawHit
 from evalake_runners.adapters.registry import get_adapter
@@ -18,6 +18,7 @@ from evalake_runners.adapters.ripgrep import best_window, question_words, word_w
 from evalake_runners.adapters.setup import Setup
 from evalake_runners.adapters.words import code_tokens
 from evalake_warehouse.project import Project
+from evalake_warehouse.relevance.tree_reader import TreeReader
 
 SOURCE = '''\
 import os
@@ -49,8 +50,56 @@ print(measure)
 '''
 
 
+TYPESCRIPT = """\
+import x from "y";
+
+export class Shape {
+  sides = 0;
+
+  @Log()
+  area() {
+    const inner = () => 1;
+    return inner();
+  }
+
+  grow() {}
+}
+export const measure = (shape) => shape.area();
+console.log(measure);
+"""
+
+
+def cut(
+    path: str, text: str, module: str, *, window_lines: int = 60, overlap_lines: int = 10
+) -> tuple[list[Chunk], str]:
+    with TreeReader() as trees:
+        return chunk_file(
+            path, text, module, trees, window_lines=window_lines, overlap_lines=overlap_lines
+        )
+
+
+def test_other_languages_are_cut_as_python_is() -> None:
+    chunks, how = cut("web/shape.ts", TYPESCRIPT, "web.shape")
+    assert how == "parsed"
+    assert [(c.start_line, c.end_line, c.qualified_name) for c in chunks] == [
+        (1, 2, None),
+        (3, 5, "web.shape.Shape"),
+        (6, 10, "web.shape.Shape.area"),
+        (12, 12, "web.shape.Shape.grow"),
+        (14, 14, "web.shape.measure"),
+        (15, 15, None),
+    ]
+    assert "sides = 0" in chunks[1].text
+    assert "area" not in chunks[1].text
+
+
+def test_a_language_without_definitions_is_cut_into_windows() -> None:
+    chunks, how = cut("a.kt", "fun f() {}\n", "a")
+    assert (how, [(c.start_line, c.end_line) for c in chunks]) == ("windows", [(1, 1)])
+
+
 def test_python_is_cut_into_functions_classes_and_the_code_between() -> None:
-    chunks, how = chunk_file("pkg/a.py", SOURCE, "pkg.a", 60, 10)
+    chunks, how = cut("pkg/a.py", SOURCE, "pkg.a")
     assert how == "parsed"
     assert [(c.start_line, c.end_line, c.qualified_name) for c in chunks] == [
         (1, 5, None),
@@ -67,7 +116,7 @@ def test_python_is_cut_into_functions_classes_and_the_code_between() -> None:
 
 def test_a_file_that_does_not_parse_is_cut_into_overlapping_windows() -> None:
     text = "def broken(:\n" + "\n".join(f"line {n}" for n in range(2, 26))
-    chunks, how = chunk_file("a.py", text, "a", 10, 2)
+    chunks, how = cut("a.py", text, "a", window_lines=10, overlap_lines=2)
     assert how == "unparsable"
     assert [(c.start_line, c.end_line) for c in chunks] == [(1, 10), (9, 18), (17, 25)]
 

@@ -9,11 +9,13 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, cast
 
-from evalake_ingest.corpora.paths import MAX_FILE_BYTES, clean_path
+from evalake_ingest.corpora.paths import clean_path
+from evalake_ingest.corpora.rules import CorpusRule, Folder, Reason
 from evalake_ingest.records import CorpusDocument, SkippedDocument
 from evalake_warehouse.errors import DatasetError
 
@@ -27,10 +29,8 @@ _BROKEN = (
 )  # fmt: skip
 
 
-def read_archive(
-    archive: Path, *, keep: Callable[[str], bool]
-) -> Iterator[CorpusDocument | SkippedDocument]:
-    """Yield the kept files of an archive, and each entry that is refused.
+def read_archive(archive: Path, rule: CorpusRule) -> Iterator[CorpusDocument | SkippedDocument]:
+    """Yield the files of an archive that a rule takes, and what is left out.
 
     A top folder that all entries share is left out of the paths, as is a leading `./`.
 
@@ -39,9 +39,9 @@ def read_archive(
     """
     try:
         if zipfile.is_zipfile(archive):
-            yield from _read_zip(archive, keep)
+            yield from _read_zip(archive, rule)
         else:
-            yield from _read_tar(archive, keep)
+            yield from _read_tar(archive, rule)
     except OSError as error:
         raise DatasetError(
             f"cannot be read: {error.strerror or error}", where=str(archive)
@@ -51,34 +51,89 @@ def read_archive(
         raise DatasetError(what, where=str(archive)) from error
 
 
-def _read_tar(
-    archive: Path, keep: Callable[[str], bool]
-) -> Iterator[CorpusDocument | SkippedDocument]:
-    names = [member.name for member in _members(archive)]
-    top = _shared_top(names)
+def _read_tar(archive: Path, rule: CorpusRule) -> Iterator[CorpusDocument | SkippedDocument]:
+    members = [(member.name, member.isdir()) for member in _members(archive)]
+    top = _shared_top([name for name, _ in members])
+    tree = FolderTree(rule, (_below(name, top) for name, is_folder in members if not is_folder))
     with _open_tar(archive) as tar:
         total = 0
         for member in tar:
             name = _below(member.name, top)
-            if member.isdir() or name is None or not keep(name):
+            if member.isdir() or name is None or tree.leaves_out(name, member.size):
                 continue
             path = clean_path(name)
-            shown = name.encode("utf-8", "backslashreplace").decode()
             if path is None:
-                yield SkippedDocument(shown, "skipped_path")
+                yield _bad_name(name)
             elif member.issym() or member.islnk():
-                yield SkippedDocument(shown, "skipped_link", member.linkname)
+                yield SkippedDocument(path, "skipped_link", f"a link: {member.linkname}")
             elif not member.isreg():
-                yield SkippedDocument(shown, "skipped_special")
-            elif member.size > MAX_FILE_BYTES:
-                yield SkippedDocument(shown, "skipped_size", f"{member.size} bytes")
+                yield SkippedDocument(path, "skipped_special", "no regular file")
+            elif reason := rule.skip_name(path) or rule.skip_size(member.size):
+                yield SkippedDocument(path, *reason, n_bytes=member.size)
             else:
                 total = _add(archive, total, member.size)
                 file = tar.extractfile(member)
                 content = file.read() if file else b""
                 if len(content) != member.size:
                     raise EOFError(f"{name} ends after {len(content)} of {member.size} bytes")
-                yield CorpusDocument(path, content)
+                yield _judged(rule, path, content)
+    yield from tree.left_out()
+
+
+def _bad_name(name: str) -> SkippedDocument:
+    shown = name.encode("utf-8", "backslashreplace").decode()
+    return SkippedDocument(shown, "skipped_path", "a name that must not be written")
+
+
+def _judged(rule: CorpusRule, path: str, content: bytes) -> CorpusDocument | SkippedDocument:
+    reason = rule.skip_content(content)
+    if reason is None:
+        return CorpusDocument(path, content)
+    return SkippedDocument(path, *reason, n_bytes=len(content))
+
+
+class FolderTree:
+    """The folders of an archive: which are left out whole, and how much each of those holds."""
+
+    def __init__(self, rule: CorpusRule, files: Iterable[str | None]) -> None:
+        self._rule = rule
+        self._names: defaultdict[str, set[str]] = defaultdict(set)
+        for file in files:
+            path = file or ""
+            while path and path not in self._names[path.rpartition("/")[0]]:
+                above, _, name = path.rpartition("/")
+                self._names[above].add(name)
+                path = above
+        self._known: dict[str, tuple[str, Reason] | None] = {"": None}
+        self._held: dict[str, tuple[Reason, int, int]] = {}
+
+    def leaves_out(self, path: str, n_bytes: int) -> bool:
+        """Whether a file lies in a folder that is left out; it is counted there."""
+        found = self._decide(path.rpartition("/")[0])
+        if found is None:
+            return False
+        folder, reason = found
+        _, files, held = self._held.get(folder, (reason, 0, 0))
+        self._held[folder] = (reason, files + 1, held + n_bytes)
+        return True
+
+    def left_out(self) -> Iterator[SkippedDocument]:
+        """One row for each folder that was left out."""
+        for folder, (reason, n_files, n_bytes) in sorted(self._held.items()):
+            shown = f"{folder}/".encode("utf-8", "backslashreplace").decode()
+            yield SkippedDocument(shown, *reason, n_files=n_files, n_bytes=n_bytes)
+
+    def _decide(self, folder: str) -> tuple[str, Reason] | None:
+        """The outermost folder around a file that the rule leaves out, and why."""
+        if folder not in self._known:
+            above = folder.rpartition("/")[0]
+            found = self._decide(above) if above != folder else None
+            if found is None:
+                names, beside = self._names[folder], self._names[above]
+                reason = self._rule.skip_folder(Folder(folder, frozenset(names), frozenset(beside)))
+                found = (folder, reason) if reason else None
+            self._known[folder] = found
+        return self._known[folder]
 
 
 def _members(archive: Path) -> Iterator[tarfile.TarInfo]:
@@ -127,9 +182,7 @@ class _Bounded(io.BufferedIOBase):
         self._file.close()
 
 
-def _read_zip(
-    archive: Path, keep: Callable[[str], bool]
-) -> Iterator[CorpusDocument | SkippedDocument]:
+def _read_zip(archive: Path, rule: CorpusRule) -> Iterator[CorpusDocument | SkippedDocument]:
     with zipfile.ZipFile(archive) as unpacked:
         entries = unpacked.infolist()
         if len(entries) > MAX_ENTRIES:
@@ -137,29 +190,30 @@ def _read_zip(
         top = (
             None if archive.suffix == ".whl" else _shared_top([entry.filename for entry in entries])
         )
+        files = (_below(entry.filename, top) for entry in entries if not entry.is_dir())
+        tree = FolderTree(rule, files)
         total = 0
         for entry in entries:
             name = _below(entry.filename, top)
-            if entry.is_dir() or name is None or not keep(name):
+            if entry.is_dir() or name is None or tree.leaves_out(name, entry.file_size):
                 continue
             path = clean_path(name)
-            mode = entry.external_attr >> 16
             if path is None:
-                yield SkippedDocument(
-                    name.encode("utf-8", "backslashreplace").decode(), "skipped_path"
-                )
-            elif stat.S_ISLNK(mode):
-                yield SkippedDocument(path, "skipped_link")
-            elif entry.file_size > MAX_FILE_BYTES:
-                yield SkippedDocument(path, "skipped_size", f"{entry.file_size} bytes")
+                yield _bad_name(name)
+            elif stat.S_ISLNK(entry.external_attr >> 16):
+                yield SkippedDocument(path, "skipped_link", "a link")
+            elif reason := rule.skip_name(path) or rule.skip_size(entry.file_size):
+                yield SkippedDocument(path, *reason, n_bytes=entry.file_size)
             else:
                 total = _add(archive, total, entry.file_size)
                 with unpacked.open(entry) as file:
-                    content = file.read(MAX_FILE_BYTES + 1)
-                if len(content) > MAX_FILE_BYTES:
-                    yield SkippedDocument(path, "skipped_size", "larger than its header says")
+                    content = file.read(rule.max_bytes + 1)
+                if len(content) > rule.max_bytes:
+                    what = "larger than its header says"
+                    yield SkippedDocument(path, "skipped_size", what, n_bytes=len(content))
                 else:
-                    yield CorpusDocument(path, content)
+                    yield _judged(rule, path, content)
+        yield from tree.left_out()
 
 
 def _add(archive: Path, total: int, size: int) -> int:

@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from evalake_ingest.corpora.rules import SUFFIXES, CorpusRule
 from evalake_ingest.corpora.sources import ArchiveSource, FolderSource
 from evalake_ingest.records import CorpusSource, LoadOptions
 from evalake_warehouse.errors import DownloadError, Problem
@@ -72,10 +73,13 @@ def open_repositories(
     Raises:
         DownloadError: clones failed; all of them named, with where an archive would be found.
     """
+    rule = SUFFIXES
+    if options.include or options.exclude:
+        rule = SUFFIXES.narrowed(options.include, options.exclude)
     if options.archives_dir is not None:
-        return {pin: _from_archive(pin, options.archives_dir) for pin in pins}
+        return {pin: _from_archive(pin, options.archives_dir, rule) for pin in pins}
     with ThreadPoolExecutor(_PARALLEL) as pool:
-        results = list(pool.map(lambda pin: _try_clone(pin, options.cache), pins))
+        results = list(pool.map(lambda pin: _try_clone(pin, options.cache, rule), pins))
     problems = [result for result in results if isinstance(result, Problem)]
     if problems:
         wanted = ", ".join(f"DIR/{pin.stem}.tar.gz" for pin in pins)
@@ -103,7 +107,7 @@ def find_archive(pin: Pin, folder: Path) -> Path | None:
     return None
 
 
-def _from_archive(pin: Pin, folder: Path) -> CorpusSource | Missing:
+def _from_archive(pin: Pin, folder: Path, rule: CorpusRule) -> CorpusSource | Missing:
     archive = find_archive(pin, folder)
     if archive is None:
         return Missing(pin, f"no archive; expected {pin.stem}.tar.gz")
@@ -113,10 +117,11 @@ def _from_archive(pin: Pin, folder: Path) -> CorpusSource | Missing:
         archive=archive,
         repo=pin.repo,
         commit=pin.commit,
+        rule=rule,
     )
 
 
-def _try_clone(pin: Pin, cache: Path) -> CorpusSource | Problem:
+def _try_clone(pin: Pin, cache: Path, rule: CorpusRule) -> CorpusSource | Problem:
     import filelock
 
     folder = cache / "clones" / f"{pin.repo.replace('/', '__')}@{pin.commit}"
@@ -129,7 +134,7 @@ def _try_clone(pin: Pin, cache: Path) -> CorpusSource | Problem:
     except (OSError, subprocess.SubprocessError) as error:
         return Problem(f"{pin.url} at {pin.commit}", _why(error))
     origin = f"{pin.url} at {commit}"
-    return FolderSource(pin.corpus_name, origin, folder, repo=pin.repo, commit=commit)
+    return FolderSource(pin.corpus_name, origin, folder, repo=pin.repo, commit=commit, rule=rule)
 
 
 def clone(pin: Pin, folder: Path) -> None:

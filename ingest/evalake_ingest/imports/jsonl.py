@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from evalake_ingest.corpora.rules import TEXT
 from evalake_ingest.corpora.sources import DocumentRows, FolderSource, MemorySource
 from evalake_ingest.imports.options import DatasetOptions
 from evalake_ingest.imports.problems import Problems, earlier_place
@@ -36,8 +37,9 @@ class JsonlFiles:
     gold: Path | None = None
     corpus: Path | None = None
     documents: Path | None = None
-
     names: Mapping[str, str] = field(default_factory=dict)  # the files' own names of our keys
+    include: tuple[str, ...] = ()  # globs of the folder's files
+    exclude: tuple[str, ...] = ()
 
     @property
     def named(self) -> list[Path]:
@@ -108,7 +110,15 @@ def load_dataset(files: JsonlFiles, options: DatasetOptions, problems: Problems)
         caveats=() if files.corpus or files.documents else ("The corpus is not at hand.",),
         strata_label="stratum" if any(task.stratum for task in tasks) else None,
     )
-    return Loaded(info=info, corpora=(_corpus(files),), tasks=tasks, drops=(), rows_read=len(tasks))
+    globs = {"include": files.include, "exclude": files.exclude}
+    return Loaded(
+        info=info,
+        corpora=(_corpus(files),),
+        tasks=tasks,
+        drops=(),
+        rows_read=len(tasks),
+        selection={name: list(values) for name, values in globs.items() if values},
+    )
 
 
 def _read_gold(
@@ -203,7 +213,8 @@ def _primary_level(tasks: list[Task]) -> Level:
 
 def _corpus(files: JsonlFiles) -> CorpusSource:
     if files.corpus is not None:
-        return FolderSource(name=_CORPUS, origin=f"folder {files.corpus.name}", root=files.corpus)
+        rule = TEXT.narrowed(files.include, files.exclude)
+        return FolderSource(_CORPUS, f"folder {files.corpus.name}", files.corpus, rule=rule)
     if (documents := files.documents) is not None:
         origin = f"imported {documents.name}"
         return DocumentRows(

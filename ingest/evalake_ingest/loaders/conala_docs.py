@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from evalake_ingest.loaders import library_docs
 from evalake_ingest.loaders.odex import doc_gold
 from evalake_ingest.originals import Original, find_originals
-from evalake_ingest.records import DatasetInfo, Drop, Loaded, LoadOptions, Task
+from evalake_ingest.records import DatasetInfo, Drop, Loaded, LoadFlag, LoadOptions, Task
 from evalake_ingest.source_rows import SourceRow
 from evalake_warehouse.errors import DatasetError
 
@@ -37,6 +37,7 @@ class ConalaDocs:
     """2,135 / 201 / 543 rows. Their split of origin is a label; ours is made like any other."""
 
     name: str = "conala-docs"
+    takes: frozenset[LoadFlag] = frozenset({"--from", "--revision"})
 
     def load(self, options: LoadOptions) -> Loaded:
         """Read the three files."""

@@ -22,14 +22,19 @@ from evalake_ingest.records import (
     Drop,
     GoldItem,
     Loaded,
+    LoadFlag,
     LoadOptions,
     Qrel,
+    SkippedDocument,
     Task,
 )
+from evalake_ingest.selection import unknown_names
 from evalake_ingest.source_rows import SourceRow
-from evalake_warehouse.errors import UsageError
 
 REVISION = "f9e100ca9ed94b8f1983b356ae81966e30210cf4"  # of code-rag-bench/code-rag-bench
+LIBRARY_FLAGS: frozenset[LoadFlag] = frozenset(
+    {"--from", "--revision", "--library", "--narrow-corpus"}
+)
 _FILE = Original(
     name="ds1000.json",
     sha256="cab42ba5034ddecf1ed762eb4f1a5f19299635a0bd6a28bb339a1c8c2a91079f",
@@ -90,6 +95,7 @@ class DS1000:
 
     name: str
     by_content: bool
+    takes: frozenset[LoadFlag] = LIBRARY_FLAGS
 
     def load(self, options: LoadOptions) -> Loaded:
         """Read the problems; --library keeps some, --narrow-corpus narrows the corpus with them."""
@@ -144,8 +150,7 @@ def library_names(wanted: Sequence[str]) -> tuple[str, ...]:
     """
     named = [_SPELLINGS.get(name.lower(), name.lower()) for name in wanted]
     if unknown := [name for name in named if name not in LIBRARIES]:
-        there = ", ".join(LIBRARIES)
-        raise UsageError(f"no library {', '.join(unknown)}; there are: {there}", where="--library")
+        raise unknown_names("--library", unknown, LIBRARIES)
     return tuple(named)
 
 
@@ -157,11 +162,15 @@ def _packages(options: LoadOptions, only: Sequence[str]) -> CorpusSource:
     ]
     wheels = options.source_dir / "wheels" if options.source_dir else None
     wheels = wheels if wheels is not None and wheels.is_dir() else None
+    left_out: list[SkippedDocument] = []
+    whole = read_packages(
+        pins, cache=options.cache, wheels_dir=wheels, dataset="ds1000-packages", left_out=left_out
+    )
+    tests = [path for files in whole for path in files if "/tests/" in path]
+    left_out += [SkippedDocument(path, "skipped_excluded", "the package's tests") for path in tests]
     packages: list[Files] = [
         {path: content for path, content in files.items() if "/tests/" not in path}
-        for files in read_packages(
-            pins, cache=options.cache, wheels_dir=wheels, dataset="ds1000-packages"
-        )
+        for files in whole
     ]
     pinned = [f"{pin.name}=={pin.version}" for pin in pins]
     lines = "".join(f'    "{requirement}",\n' for requirement in pinned)
@@ -170,6 +179,7 @@ def _packages(options: LoadOptions, only: Sequence[str]) -> CorpusSource:
         name=_PACKAGES_CORPUS,
         origin=f"wheels without their tests: {', '.join(pinned)}",
         packages=[{"pyproject.toml": project.encode()}, *packages],
+        left_out=left_out,
     )
 
 

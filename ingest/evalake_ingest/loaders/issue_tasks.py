@@ -16,12 +16,13 @@ from evalake_ingest.records import (
     Drop,
     GoldItem,
     Loaded,
+    LoadFlag,
     LoadOptions,
     Qrel,
     Role,
     Task,
 )
-from evalake_ingest.selection import check_repos, select_repo
+from evalake_ingest.selection import REPOSITORY_FLAGS, check_repos, select_repo
 from evalake_ingest.source_rows import SourceRow
 
 _FILE = Original(name="tasks.jsonl", sha256=None, paths=("issue-tasks/tasks.jsonl",))
@@ -51,6 +52,7 @@ class IssueTasks:
     """Fourteen tasks."""
 
     name: str = "issue-tasks"
+    takes: frozenset[LoadFlag] = REPOSITORY_FLAGS
 
     def load(self, options: LoadOptions) -> Loaded:
         """Read the tasks; corpora come from clones or --archives."""

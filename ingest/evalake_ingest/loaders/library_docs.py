@@ -51,9 +51,8 @@ class Datastore:
         return DocumentRows(
             name=NAME,
             origin=f"{NAME}, sha256 {self.sha256[:16]}{told}",
-            rows=lambda: (
-                row for row in self.rows() if not prefixes or row[0].partition(".")[0] in prefixes
-            ),
+            rows=self.rows,
+            only=tuple(prefixes),
         )
 
     @property

@@ -7,9 +7,19 @@ from dataclasses import dataclass, field
 
 from evalake_ingest.imports.schema import read_lines
 from evalake_ingest.loaders import library_docs
-from evalake_ingest.loaders.ds1000 import REVISION, Doc
+from evalake_ingest.loaders.ds1000 import LIBRARY_FLAGS, REVISION, Doc
 from evalake_ingest.originals import Original, find_originals
-from evalake_ingest.records import DatasetInfo, Drop, GoldItem, Loaded, LoadOptions, Qrel, Task
+from evalake_ingest.records import (
+    DatasetInfo,
+    Drop,
+    GoldItem,
+    Loaded,
+    LoadFlag,
+    LoadOptions,
+    Qrel,
+    Task,
+)
+from evalake_ingest.selection import unknown_names
 from evalake_ingest.source_rows import SourceRow
 
 _FILE = Original(
@@ -35,11 +45,15 @@ class Odex:
     """439 rows, 201 with gold. A `task_id` comes up to several times: its row makes it unique."""
 
     name: str = "odex"
+    takes: frozenset[LoadFlag] = LIBRARY_FLAGS
 
     def load(self, options: LoadOptions) -> Loaded:
         """Read the problems; --library keeps those that use one, and may narrow the corpus."""
         found = find_originals([_FILE], options, pin=REVISION, dataset=self.name)
         rows = [row for _, row in read_lines(found.paths[0], Row)]
+        known = {library for row in rows for library in row.library or ["python"]}
+        if unknown := [name for name in options.libraries if name not in known]:
+            raise unknown_names("--library", unknown, known)
         datastore = library_docs.open_datastore(options, self.name)
         narrowed = options.libraries if options.narrow_corpus else ()
         info = DatasetInfo(

@@ -25,6 +25,7 @@ from evalake_ingest.records import (
     DropReason,
     GoldItem,
     Loaded,
+    LoadFlag,
     LoadOptions,
     Qrel,
     Task,
@@ -60,6 +61,7 @@ class RepoQA:
     """Release of SNF needles, Python part."""
 
     name: str = "repoqa"
+    takes: frozenset[LoadFlag] = frozenset({"--from", "--revision", "--repo"})
 
     def load(self, options: LoadOptions) -> Loaded:
         """Read the release, or a partial copy of it named `*.partial-python.json.gz`."""

@@ -20,6 +20,7 @@ from evalake_ingest.records import (
     DropReason,
     GoldItem,
     Loaded,
+    LoadFlag,
     LoadOptions,
     Qrel,
     Role,
@@ -58,6 +59,7 @@ class RepoQAStructural:
     """20 rows over the corpora of RepoQA."""
 
     name: str = "repoqa-structural"
+    takes: frozenset[LoadFlag] = frozenset({"--from", "--revision", "--repo"})
 
     def load(self, options: LoadOptions) -> Loaded:
         """Read the rows, and RepoQA's release for their corpora (below or beside --from)."""

@@ -21,12 +21,13 @@ from evalake_ingest.records import (
     Drop,
     GoldItem,
     Loaded,
+    LoadFlag,
     LoadOptions,
     Qrel,
     Role,
     Task,
 )
-from evalake_ingest.selection import check_repos, select_repo
+from evalake_ingest.selection import REPOSITORY_FLAGS, check_repos, select_repo
 from evalake_warehouse.errors import DatasetError
 
 REVISION = "6ddacb0ec2ba00b72a72e3126245016082db6da2"  # of SWE-bench/SWE-bench
@@ -46,6 +47,7 @@ class SweBenchVerified:
     """500 rows over 12 repositories, each at a commit of its own."""
 
     name: str = "swe-bench-verified"
+    takes: frozenset[LoadFlag] = REPOSITORY_FLAGS | {"--revision"}
 
     def load(self, options: LoadOptions) -> Loaded:
         """Read the rows; corpora come from clones (one per row) or --archives."""

@@ -18,10 +18,11 @@ from evalake_ingest.records import (
     Drop,
     DropReason,
     Loaded,
+    LoadFlag,
     LoadOptions,
     Task,
 )
-from evalake_ingest.selection import check_repos, select_repo
+from evalake_ingest.selection import REPOSITORY_FLAGS, check_repos, select_repo
 from evalake_ingest.source_rows import SourceRow
 
 _SOURCE = "https://github.com/peng-weihan/SWE-QA-Bench"
@@ -40,6 +41,7 @@ class SweQA:
     """720 rows, 48 per repository."""
 
     name: str = "swe-qa"
+    takes: frozenset[LoadFlag] = REPOSITORY_FLAGS | {"--revision"}
 
     def load(self, options: LoadOptions) -> Loaded:
         """Read every repository's file; corpora come from clones or --archives."""

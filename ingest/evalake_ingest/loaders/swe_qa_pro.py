@@ -18,11 +18,12 @@ from evalake_ingest.records import (
     Drop,
     GoldItem,
     Loaded,
+    LoadFlag,
     LoadOptions,
     Qrel,
     Task,
 )
-from evalake_ingest.selection import check_repos, select_repo
+from evalake_ingest.selection import REPOSITORY_FLAGS, check_repos, select_repo
 from evalake_ingest.source_rows import SourceRow
 
 _HUB_ROWS = 260
@@ -63,6 +64,7 @@ class SweQAPro:
     """260 rows over 26 repositories."""
 
     name: str = "swe-qa-pro"
+    takes: frozenset[LoadFlag] = REPOSITORY_FLAGS
 
     def load(self, options: LoadOptions) -> Loaded:
         """Read the rows; corpora come from clones or --archives."""

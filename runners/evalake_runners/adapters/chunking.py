@@ -1,26 +1,30 @@
 """Cut a corpus into pieces for systems that bring no chunker of their own.
 
-Python files are cut into functions, classes without their methods, and the code between them;
-any other file, and one that does not parse, into overlapping windows of lines. A corpus is
-untrusted: nothing is imported or executed, and a file that cannot be read or parsed costs a
-count, never the index.
+Files of languages whose definitions are read are cut into functions, classes without their
+methods, and the code between them; any other file, and one that does not parse, into overlapping
+windows of lines. A corpus is untrusted: nothing is imported or executed, and a file that cannot be
+read or parsed costs a count, never the index.
 """
 
 from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalake_ingest.corpora.symbols import module_name, package_dirs
+from evalake_ingest.corpora.symbols import module_name, package_dirs, qualify
 from evalake_runners.adapters.protocol import CorpusView
 from evalake_warehouse.relevance.fingerprint import Definition, parse_source
+from evalake_warehouse.relevance.grammars import grammar_of
+from evalake_warehouse.relevance.tree_definitions import TreeDefinition
+from evalake_warehouse.relevance.tree_reader import TreeReader
 
 MAX_LINE_CHARS = 2_000  # a longer line is minified or generated; its head is enough
 
 Span = tuple[int, int]
+Found = tuple[str, Span, list[Span] | None]  # name, lines, and of a class those of its methods
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +47,17 @@ def chunk_corpus(
         return chunks, Counter(documents=len(chunks))
     packages = package_dirs(corpus.paths)
     chunks, counts = [], Counter[str]()
-    for path in corpus.paths:
-        text, status = read_source(corpus.root / path)
-        if text is not None:
-            module = module_name(path, packages)
-            found, status = chunk_file(path, text, module, window_lines, overlap_lines)
-            chunks += found
-        counts[status] += 1
+    with TreeReader() as trees:
+        for path in corpus.paths:
+            text, status = read_source(corpus.root / path)
+            if text is not None:
+                module = module_name(path, packages)
+                found, status = chunk_file(
+                    path, text, module, trees,
+                    window_lines=window_lines, overlap_lines=overlap_lines,
+                )  # fmt: skip
+                chunks += found
+            counts[status] += 1
     return chunks, counts
 
 
@@ -76,21 +84,18 @@ def read_source(file: Path) -> tuple[str | None, str]:
 
 
 def chunk_file(
-    path: str, text: str, module: str, window_lines: int, overlap_lines: int
+    path: str, text: str, module: str, trees: TreeReader, *, window_lines: int, overlap_lines: int
 ) -> tuple[list[Chunk], str]:
     """Chunks of one file, and how it was cut: `parsed`, `windows`, or why it did not parse."""
-    # Not splitlines(): the parser counts lines by \n alone, and so do the gold spans.
+    # Not splitlines(): parsers count lines by \n alone, and so do the gold spans.
     lines = [line[:MAX_LINE_CHARS] for line in text.split("\n")]
     if lines[-1] == "":
         lines.pop()
     whole = (1, len(lines))
-    if not path.endswith((".py", ".pyi")):
-        return _windows(path, lines, whole, window_lines, overlap_lines), "windows"
-    parsed = parse_source(text)
-    if parsed.tree is None:
-        return _windows(path, lines, whole, window_lines, overlap_lines), parsed.status
+    definitions, status = _find_definitions(path, text, module, trees)
+    if not definitions and status != "parsed":
+        return _windows(path, lines, whole, window_lines, overlap_lines), status
     chunks: list[Chunk] = []
-    definitions = list(_definitions(parsed.tree, module))
     for name, span, inner in definitions:
         if inner is None:
             chunks.append(_piece(path, lines, span, name))
@@ -99,10 +104,48 @@ def chunk_file(
     top = [span for _, span, _ in definitions]
     for gap in _gaps(whole, top):
         chunks += _windows(path, lines, gap, window_lines, overlap_lines)
-    return sorted(chunks, key=lambda chunk: (chunk.start_line or 0, chunk.end_line or 0)), "parsed"
+    return sorted(chunks, key=lambda chunk: (chunk.start_line or 0, chunk.end_line or 0)), status
 
 
-def _definitions(tree: ast.Module, module: str) -> Iterator[tuple[str, Span, list[Span] | None]]:
+def _find_definitions(
+    path: str, text: str, module: str, trees: TreeReader
+) -> tuple[list[Found], str]:
+    """Definitions to cut a file at, and `parsed`, `windows` or why there are none."""
+    if path.endswith((".py", ".pyi")):
+        parsed = parse_source(text)
+        if parsed.tree is None:
+            return [], parsed.status
+        return list(_definitions(parsed.tree, module)), "parsed"
+    content = text.encode("utf-8", "surrogatepass")
+    grammar = grammar_of(path, content)
+    if grammar is None:
+        return [], "windows"
+    read = trees.read(grammar, content)
+    found = [
+        (qualify(module, path, one.symbol), span, inner)
+        for one, span, inner in _of_tree(read.definitions)
+    ]
+    return found, "parsed" if read.status == "ok" else read.status
+
+
+def _of_tree(
+    definitions: Sequence[TreeDefinition],
+) -> Iterator[tuple[TreeDefinition, Span, list[Span] | None]]:
+    """As `_definitions`: a function inside a function stays in it."""
+    spans = [(one.start_line, one.end_line) for one in definitions]
+    inner: dict[int, list[Span]] = {}
+    is_cut = [True] * len(definitions)
+    for number, one in enumerate(definitions):
+        if one.parent is not None:
+            above = definitions[one.parent]
+            is_cut[number] = is_cut[one.parent] and above.holds_definitions
+            inner.setdefault(one.parent, []).append(spans[number])
+    for number, one in enumerate(definitions):
+        if is_cut[number]:
+            yield one, spans[number], inner.get(number, []) if one.holds_definitions else None
+
+
+def _definitions(tree: ast.Module, module: str) -> Iterator[Found]:
     """(qualified name, lines, spans of its methods or None) of each function and class.
 
     A function inside a function stays in it. The walk keeps its own stack, so that deep

@@ -72,17 +72,20 @@ def show_dataset(
     edition: Annotated[
         str | None, typer.Option(help="Edition, or how it begins.  [default: the latest]")
     ] = None,
-    drops: Annotated[bool, typer.Option(help="Also list every row that was left out.")] = False,
+    drops: Annotated[
+        bool, typer.Option(help="Also list every row and every file that was left out.")
+    ] = False,
     json_output: JsonFlag = False,
 ) -> None:
     """Show one dataset: rows read, kept and dropped by reason, splits, corpora, caveats."""
-    from evalake_ingest.catalogue import describe, list_drops
+    from evalake_ingest.catalogue import describe, list_drops, list_left_out
 
     lake = current_project().lake
     shown = describe(lake, name, edition)
-    left_out = list_drops(lake, name, shown["edition"]) if drops else None
+    dropped = list_drops(lake, name, shown["edition"]) if drops else []
+    left_out = list_left_out(lake, name, shown["edition"]) if drops else []
     if json_output:
-        print_json(shown | ({} if left_out is None else {"drops": left_out}))
+        print_json(shown | ({"drops": dropped, "left_out": left_out} if drops else {}))
         return
     within = shown["dropped_within_kept_rows"]
     told = {
@@ -95,18 +98,24 @@ def show_dataset(
     print_rows([_corpus(row) for row in shown["corpora"]], title="corpora")
     if shown["caveats"]:
         print_rows([{"caveat": caveat} for caveat in shown["caveats"]], title="caveats")
-    if left_out:
+    if dropped:
         columns = ("source_row", "reason", "task_id", "evidence")
-        print_rows([{key: row[key] for key in columns} for row in left_out], title="dropped")
+        print_rows([{key: row[key] for key in columns} for row in dropped], title="dropped")
+    if left_out:
+        names = {"path": "path", "status": "reason", "detail": "detail", "n_files": "files"}
+        listed = [{title: row.get(key) for key, title in names.items()} for row in left_out]
+        print_rows(listed, title="left out of the corpora")
 
 
 def _corpus(row: dict[str, Any]) -> dict[str, Any]:
     statuses = row["files_by_status"]
-    left_out = {name: count for name, count in statuses.items() if name != "ok"}
+    not_read = {name: count for name, count in statuses.items() if name != "ok"}
     return {
         "corpus": row["repo"] or row["origin"][:60], "commit": row["commit"] and row["commit"][:12],
         "kind": row["kind"], "files": row["n_files"], "symbols": row["n_symbols"],
-        "not read": _told(left_out), "corpus_id": row["corpus_id"][:12],
+        "not read": _told(not_read),
+        "without definitions": _told(row["languages_without_definitions"]),
+        "corpus_id": row["corpus_id"][:12],
     }  # fmt: skip
 
 

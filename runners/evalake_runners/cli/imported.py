@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalake_runners.cli.ingested import tell_missing
 from evalake_runners.cli.output import print_json, print_rows, say
 
 if TYPE_CHECKING:
@@ -21,22 +22,20 @@ def tell(name: str, done: Imported, ranking: Ranking | None, *, as_json: bool) -
         return
     print_rows([_dataset_row(name, done)])
     if done.dataset is not None:
-        say(_summary(name, done.dataset))
+        say(_summary(done.dataset))
+        tell_missing(done.dataset)
     if done.run is not None and ranking is not None:
         _tell_run(done.run, ranking)
     for note in done.notes:
         say(f"warning: {note}")
 
 
-def _summary(name: str, dataset: Ingested) -> str:
-    """Tasks read and kept, those left out by reason, and the command that lists them."""
+def _summary(dataset: Ingested) -> str:
+    """Tasks read and kept, and whether they are new."""
     told = f"{dataset.rows_kept} of {dataset.rows_read} tasks kept"
     if not dataset.is_new:
         told = f"this edition is in the lake already, nothing added; {told}"
-    if not dataset.dropped_by_reason:
-        return told
-    reasons = ", ".join(f"{count} {reason}" for reason, count in dataset.dropped_by_reason.items())
-    return f"{told}; dropped: {reasons}\n\nhint: evalake datasets show {name} --drops"
+    return told
 
 
 def _tell_run(run: ImportedRun, ranking: Ranking) -> None:
@@ -49,12 +48,15 @@ def _tell_run(run: ImportedRun, ranking: Ranking) -> None:
 
 
 def _dataset_row(name: str, done: Imported) -> dict[str, Any]:
+    from evalake_ingest.corpora.store import count_left_out
+
     row: dict[str, Any] = {"dataset": name, "edition": done.edition}
     if done.dataset is not None:
         row |= {
             "is_new": done.dataset.is_new, "rows_read": done.dataset.rows_read,
             "rows_kept": done.dataset.rows_kept, "rows_dropped": done.dataset.rows_dropped,
             "dropped_by_reason": dict(done.dataset.dropped_by_reason),
+            "left_out_by_status": count_left_out(done.dataset.left_out),
         }  # fmt: skip
     return row
 

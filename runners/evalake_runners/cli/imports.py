@@ -119,7 +119,17 @@ def import_jsonl(
     gold: Annotated[
         Path | None, typer.Option(help="Gold items, where the tasks file has none.")
     ] = None,
-    corpus: Annotated[Path | None, typer.Option(help="Folder of files to search in.")] = None,
+    corpus: Annotated[
+        Path | None, typer.Option(help="Folder to search in: its text files, of any language.")
+    ] = None,
+    include: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GLOB", help="Only these files of --corpus; may be repeated."),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GLOB", help="Without these files of --corpus; may be repeated."),
+    ] = None,
     documents: Annotated[
         Path | None, typer.Option(help="Documents to search in: {doc_id, text} per line.")
     ] = None,
@@ -154,10 +164,13 @@ def import_jsonl(
         raise UsageError("give a folder or documents, not both", where="--corpus and --documents")
     if corpus is not None and not corpus.is_dir():
         raise UsageError("not a folder", where=f"--corpus {corpus}")
+    globs = tuple(include or ()), tuple(exclude or ())
+    if any(globs) and corpus is None:
+        raise UsageError("has no meaning without --corpus", where="--include, --exclude")
     declared = declared_dataset(dataset, metric, split_as, grade_scale, makes_it=tasks is not None)
     ranked = declared_ranking(label, depth, unanswered_are_empty, has_run=run is not None)
     mapped = read_names(names)
-    files = JsonlFiles(tasks, gold, corpus, documents, mapped) if tasks else None
+    files = JsonlFiles(tasks, gold, corpus, documents, mapped, *globs) if tasks else None
     _import(
         dataset,
         (lambda problems: load_dataset(files, declared, problems)) if files else None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from evalake_runners.cli.app import JsonFlag, app, current_project
+from evalake_runners.cli.ingested import tell_missing
 from evalake_runners.cli.output import print_json, print_rows, say
 
 if TYPE_CHECKING:
@@ -41,6 +42,17 @@ def ingest(
     narrow_corpus: Annotated[
         bool, typer.Option(help="Let --library narrow the corpus too, not the tasks alone.")
     ] = False,
+    include: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GLOB",
+            help="Only these files are corpus, whatever their suffix; may be repeated.",
+        ),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GLOB", help="These files are not corpus; may be repeated."),
+    ] = None,
     json_output: JsonFlag = False,
 ) -> None:
     """Load a benchmark, prove that `gold` scores 1 and `empty` 0 on every task, and keep it.
@@ -51,6 +63,7 @@ def ingest(
     from evalake_ingest.loaders import get_loader
     from evalake_ingest.pipeline import ingest as run_ingest
     from evalake_ingest.records import LoadOptions
+    from evalake_ingest.selection import load
     from evalake_ingest.selfcheck import check_edition
     from evalake_runners.cli.progress import step_display
     from evalake_warehouse.errors import UsageError
@@ -68,8 +81,10 @@ def ingest(
         repos=tuple(repo or ()),
         libraries=tuple(library or ()),
         narrow_corpus=narrow_corpus,
+        include=tuple(include or ()),
+        exclude=tuple(exclude or ()),
     )
-    loaded = replace(loader.load(options), selection=options.selection)
+    loaded = replace(load(loader, options), selection=options.selection)
     with step_display(name) as step:
         done = run_ingest(project, loaded, check=check_edition, on_step=step)
     if json_output:
@@ -87,12 +102,15 @@ def ingest(
 
 
 def _as_json(done: Ingested) -> dict[str, Any]:
+    from evalake_ingest.corpora.store import count_left_out
+
     changes = done.changes
     return {
         "dataset": done.dataset, "edition": done.edition, "is_new": done.is_new,
         "is_latest_again": done.is_latest_again,
         "rows_read": done.rows_read, "rows_kept": done.rows_kept,
         "rows_dropped": done.rows_dropped, "dropped_by_reason": dict(done.dropped_by_reason),
+        "left_out_by_status": count_left_out(done.left_out),
         "changes": changes and {
             "previous_edition": changes.previous_edition, "added": list(changes.added),
             "removed": list(changes.removed), "changed": list(changes.changed),
@@ -105,8 +123,7 @@ def _tell(done: Ingested) -> None:
         say("this edition is in the lake already; from now on it is the latest again")
     elif not done.is_new:
         say("this edition is in the lake already: nothing added")
-    for reason, count in done.dropped_by_reason.items():
-        say(f"dropped: {count} {reason}")
+    tell_missing(done)
     if done.changes is not None:
         changes = done.changes
         say(

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from evalake_runners.cli.app import app, current_project
+from evalake_runners.cli.ingested import tell_left_out
 from evalake_runners.cli.output import print_json, print_rows, say
 from evalake_runners.cli.sweep_flags import make_request, takes_sweep_flags
 from evalake_warehouse.errors import ExitCode
@@ -37,6 +38,8 @@ def plan(flags: dict[str, Any]) -> int:
     if flags["as_json"]:
         print_json(rows)
         return ExitCode.OK
+    for own in made.own_corpora:
+        tell_left_out(own.stored.left_out)
     _print_table(rows, hidden={"run_id", "run_label", "arm_hash"})
     _tell_other_labels(made.cells)
     _tell_unread(made.cells)
@@ -76,6 +79,8 @@ def _run(flags: dict[str, Any], *, retry_failed: bool) -> int:
     request = make_request(project, flags, retry_failed=retry_failed)
     made = make_plan(project, request)
     require_reason(made.looks, request.confirm)
+    for own in made.own_corpora:
+        tell_left_out(own.stored.left_out)
     with stop_on_signals() as stop:
         runner = SweepRunner(project, made, Progress(), stop)
         try:

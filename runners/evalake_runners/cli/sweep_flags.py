@@ -39,6 +39,14 @@ CorpusDirOption = Annotated[
         exists=True, file_okay=False, help="Search this folder, not the dataset's corpora."
     ),
 ]
+IncludeOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="GLOB", help="Only these files of --corpus-dir; may be repeated."),
+]
+ExcludeOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="GLOB", help="Without these files of --corpus-dir; may be repeated."),
+]
 LabelOption = Annotated[str | None, typer.Option(help="Name of the --system arm in tables.")]
 DepthOption = Annotated[int | None, typer.Option(min=1, max=10_000, help="Hits asked for.")]
 SeedOption = Annotated[int | None, typer.Option(min=0, help="For systems that draw at random.")]
@@ -68,6 +76,8 @@ def _flags(
     repo: RepoOption = None,
     library: LibraryOption = None,
     corpus_dir: CorpusDirOption = None,
+    include: IncludeOption = None,
+    exclude: ExcludeOption = None,
     label: LabelOption = None,
     depth: DepthOption = None,
     seed: SeedOption = None,
@@ -130,10 +140,13 @@ def make_request(project: Project, flags: dict[str, Any], *, retry_failed: bool 
             "name a sweep file, or --system and --dataset",
             hint="evalake run --system bm25 --dataset starter",
         )
+    globs = {name: flags[name] or [] for name in ("include", "exclude")}
+    if flags["corpus_dir"] is None and any(globs.values()):
+        raise UsageError("has no meaning without --corpus-dir", where="--include and --exclude")
     arm = load_system(
         flags["system"], flags["config"], project,
         depth=flags["depth"], label=flags["label"],
-        corpus_dir=flags["corpus_dir"],
+        corpus_dir=flags["corpus_dir"], **globs,
     )  # fmt: skip
     entry = DatasetEntry(
         dataset=flags["dataset"], split=_split(flags["split"]), repo=flags["repo"],
@@ -149,8 +162,11 @@ def make_request(project: Project, flags: dict[str, Any], *, retry_failed: bool 
 
 
 def _refuse_with_sweep(flags: dict[str, Any]) -> None:
-    names = ("system", "config", "dataset", "repo", "library", "corpus_dir", "label", "depth")
-    given = [f"--{name.replace('_', '-')}" for name in names if flags[name] is not None]
+    names = (
+        "system", "config", "dataset", "repo", "library", "corpus_dir", "include", "exclude",
+        "label", "depth",
+    )  # fmt: skip
+    given = [f"--{name.replace('_', '-')}" for name in names if flags[name]]
     if given:
         raise UsageError(f"{', '.join(given)}: set in the sweep file, not beside it", where="SWEEP")
 

@@ -35,6 +35,8 @@ class ArmSpec:
     role: str = "candidate"  # baseline | candidate | control
     base_dirs: tuple[Path, ...] = ()
     corpus_dir: Path | None = None  # searched instead of the dataset's corpora
+    include: tuple[str, ...] = ()  # globs of its files, as of `evalake import`
+    exclude: tuple[str, ...] = ()
     blob: Blob | None = None  # one text instead of a list; `depth` is 1 then
 
     @property

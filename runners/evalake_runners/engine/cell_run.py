@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalake_ingest.corpora.store import open_corpus
+from evalake_ingest.pipeline import record_corpus
 from evalake_runners.adapters.ledger import LedgerPlace
 from evalake_runners.adapters.protocol import CorpusView
 from evalake_runners.engine.answers import PackedSpending
@@ -115,6 +116,11 @@ class CellRun:
             self._recorder.look(look)
             if not cell.dataset.is_imported:  # the ledger is of the project's own benchmarks
                 mirror(context.project, look, cell.arm.label)
+        if (own := cell.own_corpus) is not None:
+            record_corpus(
+                context.project, own.source, own.stored,
+                dataset=cell.dataset.dataset, edition=cell.dataset.edition,
+            )  # fmt: skip
         folder = Path(tempfile.mkdtemp(prefix="evalake-"))
         try:
             with context.progress.cell(cell) as step:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from evalake_ingest.corpora.rules import TEXT
 from evalake_ingest.corpora.sources import FolderSource
-from evalake_ingest.corpora.store import store_corpus
+from evalake_ingest.corpora.store import StoredCorpus, store_corpus
 from evalake_runners.config import TEST_SPLITS, DatasetEntry, Limits
 from evalake_runners.engine.arms import Arm, ArmSpec, bind
 from evalake_runners.engine.indexes import IndexStore
@@ -37,6 +38,14 @@ class Request:
     command: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class OwnCorpus:
+    """The folder that an arm searches instead of the dataset's corpora, as it was read."""
+
+    source: FolderSource
+    stored: StoredCorpus
+
+
 @dataclass(slots=True)
 class Cell:
     """One arm on one dataset split, once."""
@@ -56,6 +65,7 @@ class Cell:
     is_finished: bool = False
     is_joining: bool = False  # its run was made for another family, and has yet to join this one
     todo: list[TaskRow] = field(default_factory=list)
+    own_corpus: OwnCorpus | None = None
     n_failed: int = 0  # tasks whose last try failed, and that are not to be tried again now
 
     @property
@@ -91,6 +101,12 @@ class Plan:
 
     request: Request
     cells: tuple[Cell, ...]
+
+    @property
+    def own_corpora(self) -> list[OwnCorpus]:
+        """Each folder once that arms search instead of their datasets' corpora."""
+        found = {cell.own_corpus.source: cell.own_corpus for cell in self.cells if cell.own_corpus}
+        return list(found.values())
 
     @property
     def looks(self) -> list[Cell]:
@@ -192,7 +208,8 @@ def _cells_of(
     has_tail = "test" in view.splits(dataset)
     cells = []
     for spec in request.arms:
-        corpus_id = _own_corpus(project, spec)
+        own_corpus = _own_corpus(project, spec)
+        corpus_id = own_corpus.stored.corpus_id if own_corpus else None
         own = [replace(task, corpus_id=corpus_id) for task in tasks] if corpus_id else tasks
         for repeat in range(1, request.repeats + 1):
             arm = bind(
@@ -214,20 +231,21 @@ def _cells_of(
                     family=request.family,
                     primary_metric=request.primary_metric or dataset.primary_metric,
                     has_tail=has_tail,
+                    own_corpus=own_corpus,
                 )
             )
     return cells
 
 
-def _own_corpus(project: Project, spec: ArmSpec) -> str | None:
-    """Id of the folder that an arm searches instead of the dataset's corpora, laid out here."""
+def _own_corpus(project: Project, spec: ArmSpec) -> OwnCorpus | None:
+    """The folder that an arm searches instead of the dataset's corpora, laid out here."""
     if spec.corpus_dir is None:
         return None
     name = spec.corpus_dir.name
-    stored = store_corpus(project, FolderSource(name, f"folder {name}", spec.corpus_dir))
-    if not stored.paths:
-        raise UsageError("no text file in this folder", where=str(spec.corpus_dir))
-    return stored.corpus_id
+    source = FolderSource(
+        name, f"folder {name}", spec.corpus_dir, rule=TEXT.narrowed(spec.include, spec.exclude)
+    )
+    return OwnCorpus(source, store_corpus(project, source))
 
 
 def _settle_one(cell: Cell, same: Sequence[PastRun], *, retry_failed: bool) -> None:

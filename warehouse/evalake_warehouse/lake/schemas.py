@@ -89,23 +89,26 @@ _DECLARED = (
         ),
     ),
     LakeTable(
-        "corpora", "corpus", 1, per_run=False,
+        "corpora", "corpus", 2, per_run=False,
         schema=_columns(
             {
                 "dataset": _STR, "corpus_id": _STR, "kind": _STR, "origin": _STR, "n_files": _INT,
                 "n_bytes": _INT, "n_symbols": _INT, "created_at": _TIME,
             },
-            {"repo": _STR, "commit": _STR},
+            {"repo": _STR, "commit": _STR, "rule": _STR},
         ),
     ),
     LakeTable(
-        "corpus_files", "corpus x file", 1, per_run=False,
+        "corpus_files", "corpus x file, edition x reading x file left out", 2, per_run=False,
         schema=_columns(
             {
                 "dataset": _STR, "corpus_id": _STR, "path": _STR, "sha256": _STR, "n_bytes": _INT,
                 "status": _STR,
             },
-            {"n_lines": _INT, "detail": _STR},
+            {
+                "n_lines": _INT, "detail": _STR, "language": _STR, "n_symbols": _INT,
+                "edition": _STR, "reading": _INT, "n_files": _INT,
+            },
         ),
     ),
     LakeTable(

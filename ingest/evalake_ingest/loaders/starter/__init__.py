@@ -19,8 +19,10 @@ from evalake_ingest.records import (
     Drop,
     GoldItem,
     Loaded,
+    LoadFlag,
     LoadOptions,
     Qrel,
+    SkippedDocument,
     Task,
 )
 from evalake_warehouse.errors import DatasetError, Problem
@@ -60,6 +62,7 @@ class Starter:
     """Tasks ship with evalake; the corpus is what its own lock installs."""
 
     name: str = "starter"
+    takes: frozenset[LoadFlag] = frozenset({"--from"})
 
     def load(self, options: LoadOptions) -> Loaded:
         """Read the tasks and the packages (from this installation, the cache or --from WHEELS)."""
@@ -67,9 +70,11 @@ class Starter:
         pins = read_pins(folder / "pins.json")
         written = read_tasks(folder / "tasks")
         fingerprints = read_fingerprints(folder / "fingerprints.yaml", written)
+        left_out: list[SkippedDocument] = []
         packages = read_packages(
-            pins, cache=options.cache, wheels_dir=options.source_dir, dataset=self.name
-        )
+            pins, cache=options.cache, wheels_dir=options.source_dir, dataset=self.name,
+            left_out=left_out,
+        )  # fmt: skip
         union = {path: content for files in packages for path, content in files.items()}
         pinned = ", ".join(f"{pin.name} {pin.version}" for pin in pins)
         info = DatasetInfo(
@@ -88,7 +93,7 @@ class Starter:
             ),
             strata_label="kind x qa_type",
         )
-        corpus = PackagesSource(name=_CORPUS, origin=f"wheels: {pinned}", packages=packages)
+        corpus = PackagesSource(_CORPUS, f"wheels: {pinned}", packages, left_out)
         reader = _Reader(written, union, fingerprints)
         return Loaded(info, (corpus,), reader.tasks(), reader.drops, len(written))
 
