@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -35,7 +36,7 @@ def describe(lake: Path, name: str, edition: str | None = None) -> Row:
     if not wanted:
         known = ", ".join(row["edition"] for row in editions)
         what = f"no edition {edition} of `{name}` in the lake; there are: {known}"
-        raise UsageError(what, hint=f"evalake datasets show {name}")
+        raise UsageError(what, hint=f"evalake datasets show {quote(name)}")
     row = wanted[0]
 
     def read(table: str) -> list[Row]:

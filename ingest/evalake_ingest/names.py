@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from difflib import get_close_matches
 from pathlib import Path
+from shlex import quote
 
 from evalake_ingest.loaders import LOADERS
 from evalake_warehouse.definitions import is_metric, metric_definitions
@@ -52,7 +53,7 @@ def absent_dataset(name: str, ingested: Collection[str]) -> UsageError:
         return UsageError(f"no dataset `{name}` in the lake{known}", hint=_ALL)
     what = f"no dataset `{name}` in the lake; did you mean `{near[0]}`?"
     verb = "datasets show" if near[0] in ingested else "ingest"
-    return UsageError(what, hint=f"evalake {verb} {near[0]}")
+    return UsageError(what, hint=f"evalake {verb} {quote(near[0])}")
 
 
 def require_plain_name(name: str, *, where: str = "") -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from evalake_ingest.download import RemoteFile, cached_path, fetch, find_local
 from evalake_ingest.imports.problems import file_sha256
@@ -105,7 +106,9 @@ def _hint_of_another(originals: Sequence[Original], options: LoadOptions, datase
     """After a wrong hash: fetch the pinned version, or say that the files are of another."""
     if all(original.url is not None for original in originals):
         return f"evalake ingest {dataset}"
-    return f"evalake ingest {dataset} --from {options.source_dir} --revision THEIR_VERSION"
+    return (
+        f"evalake ingest {dataset} --from {quote(str(options.source_dir))} --revision THEIR_VERSION"
+    )
 
 
 def _refuse(problems: list[Problem], *, hint: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from evalake_warehouse.errors import UsageError
@@ -138,7 +139,7 @@ def refuse_unlike(connection: DuckDBPyConnection, baseline: Run, candidate: Run)
         raise UsageError(
             f"the baseline ran on dataset {baseline.dataset!r}, the candidate on "
             f"{candidate.dataset!r}; only runs on one dataset can be compared",
-            hint=f"evalake runs list --dataset {candidate.dataset}",
+            hint=f"evalake runs list --dataset {quote(candidate.dataset)}",
         )
     if baseline.edition != candidate.edition:
         what = (
@@ -149,11 +150,11 @@ def refuse_unlike(connection: DuckDBPyConnection, baseline: Run, candidate: Run)
         if common is None:
             raise UsageError(
                 f"{what}, and no edition asks what both answered; run the baseline again",
-                hint=f"evalake runs list --dataset {candidate.dataset}",
+                hint=f"evalake runs list --dataset {quote(candidate.dataset)}",
             )
         raise UsageError(
             f"{what}; edition {common} can judge both: compare them with --scenario {common}",
-            hint=f"evalake build --gold {candidate.dataset}@{common} --scenario {common}",
+            hint=f"evalake build --gold {quote(candidate.dataset)}@{common} --scenario {common}",
         )
 
 

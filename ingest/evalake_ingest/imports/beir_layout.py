@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import pyarrow as pa
@@ -44,7 +45,7 @@ class BeirFiles:
         if not qrels:
             there = _split_files(folder, None)
             told = f"; qrels has {', '.join(file.name for file in there)}" if there else ""
-            hint = f"--split {_split_of(there[0])}" if there else None
+            hint = f"--split {quote(_split_of(there[0]))}" if there else None
             problems.add(str(folder), f"no qrels of split {split!r}{told}", hint=hint)
         for found in (corpus, queries, qrels):
             _require_all_shards(found, problems)

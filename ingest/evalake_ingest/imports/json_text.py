@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from shlex import quote
 from typing import Any
 
 from evalake_ingest.imports.problems import Problems
@@ -21,7 +22,7 @@ def read_objects(source: Source, problems: Problems) -> Iterator[tuple[int, dict
         where = source.place(number)
         if number == 1 and (what := _another_layout(line)):
             command = "'.[]'" if line.lstrip().startswith("[") else "."
-            hint = f"jq -c {command} {source.file} > {source.file}.jsonl"
+            hint = f"jq -c {command} {quote(str(source.file))} > {quote(f'{source.file}.jsonl')}"
             problems.add(where, what, hint=hint)
             return
         try:

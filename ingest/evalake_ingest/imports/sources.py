@@ -10,6 +10,7 @@ import lzma
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from shlex import quote
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -88,7 +89,9 @@ class Source:
             return line.decode("utf-8")
         except UnicodeDecodeError as error:
             what = f"not UTF-8: byte 0x{line[error.start]:02x} ({error.reason})"
-            hint = f"iconv -f latin1 -t utf-8 {self.file} > {self.file}.utf8"
+            hint = (
+                f"iconv -f latin1 -t utf-8 {quote(str(self.file))} > {quote(f'{self.file}.utf8')}"
+            )
             self._problems.add(f"{self.place(number)}:{error.start + 1}", what, hint=hint)
             return None
 
@@ -120,7 +123,9 @@ class Source:
         start = raw.peek(8)[:8]
         for magic, (kind, hint) in _OTHERS.items():
             if start.startswith(magic):
-                self.refuse(f"this is {kind}, not UTF-8 text", hint=hint.format(file=self.file))
+                self.refuse(
+                    f"this is {kind}, not UTF-8 text", hint=hint.format(file=quote(str(self.file)))
+                )
                 return None
         return _open_packed(start, raw) or raw
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from shlex import quote
 from typing import Any
 
 from evalake_ingest.corpora.rules import TEXT
@@ -286,5 +287,5 @@ def _no_tasks(entry: DatasetEntry, dataset: DatasetRow, split: str, view: LakeVi
     of = f" of {' and '.join(chosen)}" if chosen else ""
     return UsageError(
         f"split `{split}` of `{entry.dataset}` has no task{of}",
-        hint=f"evalake datasets show {entry.dataset}",
+        hint=f"evalake datasets show {quote(entry.dataset)}",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from shlex import quote
 
 from evalake_warehouse.charts.frozen import with_file
 from evalake_warehouse.charts.labels import shorten
@@ -134,7 +135,7 @@ def _refuse_mixture(runs: Sequence[Run]) -> None:
         )
         raise UsageError(
             f"runs of different datasets or splits do not share a panel: {named}",
-            hint=f"--dataset {runs[0].dataset} --split {runs[0].split}",
+            hint=f"--dataset {quote(runs[0].dataset)} --split {runs[0].split}",
         )
     sets: dict[int, list[Run]] = {}
     for run in runs:
@@ -206,5 +207,5 @@ def _refuse_other_place(baseline: Run, run: Run) -> None:
         raise UsageError(
             f"the baseline ran on {baseline.place}, these runs on {run.place}",
             where="--baseline",
-            hint=f"evalake runs list --dataset {run.dataset}",
+            hint=f"evalake runs list --dataset {quote(run.dataset)}",
         )

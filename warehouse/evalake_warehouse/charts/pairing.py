@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from shlex import quote
 from typing import Any
 
 from evalake_warehouse.charts.labels import DASH, difference, p_value
@@ -20,7 +21,7 @@ def need_baseline(selection: Selection) -> Run:
     if selection.baseline is None:
         labels = [selection.labels[run.run_id] for run in selection.runs]
         shown = ", ".join(labels[:8]) + (", ..." if len(labels) > 8 else "")
-        raise UsageError(f"no baseline among {shown}", hint=f"--baseline '{labels[0]}'")
+        raise UsageError(f"no baseline among {shown}", hint=f"--baseline {quote(labels[0])}")
     return selection.baseline
 
 

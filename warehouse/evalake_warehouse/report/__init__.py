@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 
 from evalake_warehouse.charts.save import write_whole
 from evalake_warehouse.charts.selection import Selection
@@ -37,7 +38,7 @@ def report_format(path: Path | None, format_name: str | None = None) -> str:
     raise UsageError(
         f"{path.name}: a report ends in {known}; for another ending name the format",
         where="--output",
-        hint=f"--output {path.with_suffix('.html')}",
+        hint=f"--output {quote(str(path.with_suffix('.html')))}",
     )
 
 
