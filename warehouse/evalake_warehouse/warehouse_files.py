@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from evalake_warehouse.errors import EvalakeError, UsageError
+from evalake_warehouse.file_names import is_file_name
 from evalake_warehouse.lake.reader import sql_literal
 from evalake_warehouse.project import Project
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _POINTER = b"evalake-pointer "
-_SCENARIO_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+_MAX_SCENARIO = 64
 _HOLDER = re.compile(r"lock is held in (?P<program>.+?) \(PID (?P<pid>\d+)\)")
 # Linux and macOS; Windows.
 _HELD = re.compile("Could not set lock on file|used by another process")
@@ -40,7 +41,8 @@ def warehouse_link(project: Project, scenario: str | None = None) -> Path:
     """
     if scenario is None:
         return project.warehouse
-    if not _SCENARIO_NAME.fullmatch(scenario):
+    # `@` stands between the name and the build's id in the name of its file.
+    if not is_file_name(scenario) or len(scenario) > _MAX_SCENARIO or "@" in scenario:
         raise UsageError(
             f"{scenario!r} is no scenario name; use letters, digits, '_', '-' and '.'",
             where="--scenario",

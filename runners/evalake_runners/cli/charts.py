@@ -18,6 +18,7 @@ from evalake_runners.cli.selection_flags import (
     takes_chosen_runs,
 )
 from evalake_warehouse.errors import ExitCode, UsageError
+from evalake_warehouse.file_names import file_name
 
 if TYPE_CHECKING:
     from evalake_warehouse.charts import Selection
@@ -133,5 +134,4 @@ def _save_all(
 def folder_name(selection: Selection) -> str:
     """A folder per dataset and split, in characters that any file system takes."""
     first = selection.runs[0]
-    text = f"{first.dataset}-{first.edition[:8]}-{first.split}"
-    return "".join(c if c.isalnum() or c in "-_." else "_" for c in text)[:100]
+    return file_name(f"{first.dataset}-{first.edition[:8]}-{first.split}")

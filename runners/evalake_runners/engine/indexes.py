@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import uuid
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ from typing import Any
 from evalake_runners.adapters.protocol import CorpusView, IndexReport
 from evalake_runners.engine.arms import Arm
 from evalake_runners.engine.pool import Worker, WorkerCrashedError, WorkerTimeoutError
+from evalake_warehouse.file_names import file_name
 
 GetWorker = Callable[[], Worker]
 
@@ -71,9 +71,8 @@ class IndexStore:
 
     def folder(self, arm: Arm, corpus_id: str) -> Path:
         """Where an index is or will be."""
-        system = re.sub(r"[^A-Za-z0-9._-]+", "_", arm.system)
         key = f"{arm.ingestion_hash[:_PREFIX_CHARS]}-{corpus_id[:_PREFIX_CHARS]}"
-        return self._root / system / key
+        return self._root / file_name(arm.system) / key
 
     def has(self, arm: Arm, corpus_id: str) -> bool:
         """Whether an index is there to be reused."""

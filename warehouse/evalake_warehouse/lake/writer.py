@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from evalake_warehouse.errors import LakeError
+from evalake_warehouse.file_names import is_file_name
 from evalake_warehouse.lake.schemas import TABLES, LakeTable
 from evalake_warehouse.lake.scrubbing import scrubbed
 
@@ -62,6 +63,9 @@ def write_table(
 ) -> Path | None:
     """Write an Arrow table that already has the declared schema, without any secret in it."""
     table = TABLES[table_name]
+    for name in (dataset, stem):
+        if not is_file_name(name):
+            raise LakeError(f"{name!r} cannot name a folder or file of the lake", where=table_name)
     _validate(table, data)
     if data.num_rows == 0:
         return None
