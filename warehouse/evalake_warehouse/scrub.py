@@ -44,7 +44,9 @@ _KEPT = (  # the first group stays
 )
 _BASIC = re.compile(r"(?i)(\bbasic\s+)([\w+/-]{6,}={0,2})")
 _AWS_ID = re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{12,}\b")
-_AWS_SECRET = re.compile(r"(?<![\w/+])[A-Za-z0-9/+]{40}(?![\w/+])")
+_AWS_SECRET = re.compile(
+    r"(?<![\w/+])(?=[a-z0-9/+]*[A-Z])(?=[A-Z0-9/+]*[a-z])[A-Za-z0-9/+]{32,64}(?![\w/+])"
+)
 _ADDRESS = re.compile(r"(://)([^\s\"'<>`]*)")
 # What every shape has at least one of; most texts have none and are done.
 _MAYBE = re.compile(

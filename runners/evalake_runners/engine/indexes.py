@@ -21,6 +21,7 @@ from evalake_runners.adapters.protocol import CorpusView, IndexReport
 from evalake_runners.engine.arms import Arm
 from evalake_runners.engine.pool import Worker, WorkerCrashedError, WorkerTimeoutError
 from evalake_warehouse.file_names import file_name
+from evalake_warehouse.scrub import scrub_tree
 
 GetWorker = Callable[[], Worker]
 
@@ -178,7 +179,7 @@ def _build(
             "seconds": seconds,
             "bytes_on_disk": size,
             "built_at": datetime.now(UTC).replace(tzinfo=None).isoformat(),
-            "report": {**asdict(report), "counts": dict(report.counts)},
+            "report": scrub_tree({**asdict(report), "counts": dict(report.counts)}),
         }
         (temporary / _ABOUT).write_text(json.dumps(about, indent=1), encoding="utf-8")
         temporary.rename(final)
