@@ -43,7 +43,7 @@ audit: setup ## List the looks at the test split
 	@$(RUN) audit looks
 
 readme: setup ## Render README's table and pictures from the marts
-	@$(VENV)/bin/python -m evalake_warehouse.report.readme
+	@$(VENV)/bin/python -m evalake_reports.report.readme
 
 test: $(VENV)/.dev ## Run all tests, dbt's included
 	@$(VENV)/bin/python -m pytest -n 2

@@ -60,7 +60,7 @@ def _add_runs(home: Path, n_runs: int) -> None:
 
 
 def _build(home: Path) -> Measured:
-    program = "from evalake_runners.cli.main import main; main()"
+    program = "from evalake_cli.main import main; main()"
     os.environ["EVALAKE_HOME"] = str(home)
     return measure([sys.executable, "-c", program, "build"], runs=1, warmup=0)
 
@@ -71,7 +71,7 @@ def _query_ms(home: Path) -> float:
     import time
 
     from evalake_warehouse.project import Project, find_project_dir
-    from evalake_warehouse.query import open_warehouse, rows
+    from evalake_warehouse.questions.open_warehouse import open_warehouse, rows
 
     times = []
     with open_warehouse(Project(home=home, data_dir=find_project_dir())) as connection:

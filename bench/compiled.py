@@ -8,9 +8,9 @@ from pathlib import Path
 
 import duckdb
 
+from evalake_warehouse.build.baseline_tables import EMPTY_FROZEN
 from evalake_warehouse.build.batches import row_counts
 from evalake_warehouse.build.dbt_runner import run_dbt
-from evalake_warehouse.build.frozen import EMPTY_FROZEN
 from evalake_warehouse.build.inputs import LEFT_IN_PARQUET, hit_counts_sql
 from evalake_warehouse.build.judgement_tables import EMPTY_JUDGEMENTS
 from evalake_warehouse.build.lost_texts import lost_texts_sql

@@ -15,8 +15,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from evalake_warehouse.identity import task_seed
-from evalake_warehouse.macros import render_macro
 from evalake_warehouse.project import find_project_dir
+from evalake_warehouse.questions.rendered_macros import render_macro
 from evalake_warehouse.statistics.intervals import Intervals, Settings, compute_intervals
 from evalake_warehouse.statistics.series import Series
 

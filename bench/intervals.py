@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalake_warehouse.identity import task_seed
-from evalake_warehouse.macros import render_macro
 from evalake_warehouse.project import find_project_dir
+from evalake_warehouse.questions.rendered_macros import render_macro
 from evalake_warehouse.statistics.intervals import Settings
 from evalake_warehouse.statistics.relation import interval_table
 

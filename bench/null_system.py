@@ -16,15 +16,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalake_ingest.pipeline import ingest
+from evalake_ingest.editions.pipeline import ingest
 from evalake_ingest.records import CorpusDocument, DatasetInfo, GoldItem, Loaded, Qrel, Task
 from evalake_runners.adapters.registry import get_adapter
-from evalake_runners.config import DatasetEntry, Limits
 from evalake_runners.engine.arms import ArmSpec
 from evalake_runners.engine.plan import Request, make_plan
 from evalake_runners.engine.progress import Progress
 from evalake_runners.engine.runner import SweepRunner
 from evalake_runners.engine.stop import StopFlag
+from evalake_runners.sweeps.config import DatasetEntry, Limits
 from evalake_warehouse.project import Project
 
 SMALL, LARGE = 1_000, 10_000

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalake_warehouse.identity import task_seed
-from evalake_warehouse.macros import render_macro
+from evalake_warehouse.questions.rendered_macros import render_macro
 from evalake_warehouse.statistics.series import Series
 
 MACROS = Path(__file__).resolve().parents[1] / "warehouse" / "dbt-project" / "macros"

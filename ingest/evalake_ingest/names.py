@@ -9,9 +9,9 @@ from pathlib import Path
 from shlex import quote
 
 from evalake_ingest.loaders import LOADERS
-from evalake_warehouse.definitions import is_metric, metric_definitions
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.project import Project
+from evalake_warehouse.questions.definitions import is_metric, metric_definitions
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 _ALL = "evalake datasets list --all"

@@ -2,7 +2,7 @@
 
 A loader turns the original files of one benchmark into these records and nothing else.
 Editions, splits, lake rows, the gold / empty self-check and materialised corpora are made
-from them by `evalake_ingest.pipeline`, once, for every dataset alike.
+from them by `evalake_ingest.editions.pipeline`, once, for every dataset alike.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
-from evalake_ingest.splits import SplitRule
+from evalake_ingest.editions.splits import SplitRule
 
 Level = Literal["file", "symbol", "lines", "doc"]
 Relation = Literal["fingerprint", "symbol", "doc_id", "text", "file", "lines"]

@@ -9,7 +9,7 @@ import pytest
 from tests.charts.fixture_arms import PROJECT_DIR, RunSpec, demo_runs
 from tests.charts.fixture_marts import build_warehouse
 
-from evalake_warehouse.charts import Marts, Selection, open_marts, panels
+from evalake_reports.charts import Marts, Selection, open_marts, panels
 from evalake_warehouse.project import Project
 
 

@@ -11,8 +11,8 @@ from tests.charts.conftest import build_project
 from tests.charts.fixture_arms import ARMS, Arm, demo_runs
 from tests.charts.test_charts import HTML_LABEL
 
-from evalake_warehouse.charts import Selection, open_marts, panels, save, score_bars
-from evalake_warehouse.report import write_report
+from evalake_reports.charts import Selection, open_marts, panels, save, score_bars
+from evalake_reports.report import write_report
 
 REASON = missing_reason()
 pytestmark = pytest.mark.skipif(REASON is not None, reason=REASON or "")

@@ -12,13 +12,13 @@ import pytest
 from tests.charts.conftest import build_project
 from tests.charts.fixture_arms import ARMS, T0, Arm, RunSpec, demo_runs
 
-from evalake_warehouse import charts
-from evalake_warehouse.charts import Marts, Selection, open_marts, panels
-from evalake_warehouse.charts.gallery import ACROSS_SPLITS, CHARTS, Options, draw, draw_across
-from evalake_warehouse.charts.latency import latency_rows, log_ticks, pareto_front
-from evalake_warehouse.charts.pairing import holm
-from evalake_warehouse.charts.save import save, to_svg
-from evalake_warehouse.charts.theme import Style
+from evalake_reports import charts
+from evalake_reports.charts import Marts, Selection, open_marts, panels
+from evalake_reports.charts.gallery import ACROSS_SPLITS, CHARTS, Options, draw, draw_across
+from evalake_reports.charts.latency import latency_rows, log_ticks, pareto_front
+from evalake_reports.charts.paired_rows import holm
+from evalake_reports.charts.save import save, to_svg
+from evalake_reports.charts.theme import Style
 from evalake_warehouse.errors import UsageError
 
 HTML_LABEL = "<script>alert('x')</script><img src=x onerror=alert(1)>&amp;" + "arm-" * 65

@@ -7,7 +7,7 @@ import pytest
 from tests.charts.conftest import build_project
 from tests.charts.fixture_arms import ARMS, RunSpec, demo_runs
 
-from evalake_runners.cli.main import run_cli
+from evalake_cli.main import run_cli
 from evalake_warehouse.project import Project
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from tests.charts.fixture_arms import PROJECT_DIR
 
-from evalake_warehouse import charts
-from evalake_warehouse.charts.gallery import NAMES
+from evalake_reports import charts
+from evalake_reports.charts.gallery import NAMES
 from evalake_warehouse.project import Project
 
 PAGE = (PROJECT_DIR / "docs" / "charts.md").read_text("utf-8")

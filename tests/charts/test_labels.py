@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from evalake_warehouse.charts import Selection
-from evalake_warehouse.charts.labels import difference, duration, interval, p_value, shorten
+from evalake_reports.charts import Selection
+from evalake_reports.charts.labels import difference, duration, interval, p_value, shorten
 
 
 @pytest.mark.parametrize(

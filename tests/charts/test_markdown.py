@@ -12,10 +12,10 @@ from tests.charts.conftest import build_project
 from tests.charts.fixture_arms import ARMS, demo_runs
 from tests.charts.test_report import ORDER
 
-from evalake_warehouse.charts import Marts, Selection, open_marts, panels
-from evalake_warehouse.charts.labels import DASH, difference
-from evalake_warehouse.report import render_report
-from evalake_warehouse.report.plain import escape
+from evalake_reports.charts import Marts, Selection, open_marts, panels
+from evalake_reports.charts.labels import DASH, difference
+from evalake_reports.report import render_report
+from evalake_reports.report.markdown import escape
 
 GITHUB = MarkdownIt("commonmark").enable("table").enable("strikethrough")
 

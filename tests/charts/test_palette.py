@@ -6,8 +6,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from evalake_warehouse.charts import Marts, Selection, select
-from evalake_warehouse.charts.palette import (
+from evalake_reports.charts import Marts, Selection, select
+from evalake_reports.charts.palette import (
     ARM_COLOURS,
     CONTROL,
     EVERY_COLOUR,

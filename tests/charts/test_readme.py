@@ -9,9 +9,9 @@ import pytest
 from tests.charts.conftest import build_project
 from tests.charts.fixture_arms import ARMS, PROJECT_DIR, demo_runs
 
-from evalake_warehouse.charts import Selection, open_marts, panels
+from evalake_reports.charts import Selection, open_marts, panels
+from evalake_reports.report import readme
 from evalake_warehouse.errors import UsageError
-from evalake_warehouse.report import readme
 
 BODY = f"# Title\n\n{readme.START}\nold\n{readme.END}\n\nThe end.\n"
 
@@ -53,8 +53,8 @@ def test_every_picture_named_in_the_text_is_made(snapshot: dict[str, Any]) -> No
 def test_pictures_are_those_drawn_from_the_marts_themselves(
     demo: Selection, snapshot: dict[str, Any]
 ) -> None:
-    from evalake_warehouse.charts import forest
-    from evalake_warehouse.charts.save import to_svg
+    from evalake_reports.charts import forest
+    from evalake_reports.charts.save import to_svg
 
     drawn = readme.render(snapshot, BODY)[Path("docs/images/demo-forest.svg")]
     assert words(drawn) == words(to_svg(forest(demo)))

@@ -15,12 +15,12 @@ from tests.charts.conftest import build_project
 from tests.charts.fixture_arms import ARMS, Arm, demo_runs
 from tests.charts.test_charts import HTML_LABEL
 
-from evalake_warehouse.charts import Selection, open_marts, panels
+from evalake_reports.charts import Selection, open_marts, panels
+from evalake_reports.report import leaderboard, printable, render_report, write_report
+from evalake_reports.report.explorer import explorer_data
+from evalake_reports.report.packing import pack
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.project import Project
-from evalake_warehouse.report import leaderboard, printable, render_report, write_report
-from evalake_warehouse.report.explorer import explorer_data
-from evalake_warehouse.report.packing import pack
 
 ORDER = [
     "Verdict", "Completeness", "Leaderboard", "Paired comparisons", "Breakouts", "Latency",

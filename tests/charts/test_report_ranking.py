@@ -9,8 +9,8 @@ import pytest
 from tests.charts.conftest import build_project
 from tests.charts.fixture_arms import ARMS, demo_runs
 
-from evalake_warehouse.charts import open_marts, panels
-from evalake_warehouse.report import leaderboard, printable, render_report, write_report
+from evalake_reports.charts import open_marts, panels
+from evalake_reports.report import leaderboard, printable, render_report, write_report
 
 
 def test_a_run_that_never_ran_is_neither_ranked_nor_scored(tmp_path: Path) -> None:

@@ -9,10 +9,10 @@ import pytest
 from tests.charts.conftest import build_project
 from tests.charts.fixture_arms import ARMS, T0, Joins, RunSpec, demo_runs
 
-from evalake_warehouse.charts import Marts, Selection, open_marts, panels, select
-from evalake_warehouse.charts.pairing import paired_rows
+from evalake_reports.charts import Marts, Selection, open_marts, panels, select
+from evalake_reports.charts.paired_rows import paired_rows
+from evalake_reports.report.leaderboard import leaderboard
 from evalake_warehouse.errors import UsageError
-from evalake_warehouse.report.leaderboard import leaderboard
 
 
 @pytest.fixture(scope="module")

@@ -10,11 +10,11 @@ import pytest
 import vl_convert
 from PIL import Image
 
-from evalake_warehouse.charts import Selection
-from evalake_warehouse.charts.gallery import CHARTS, Options
-from evalake_warehouse.charts.save import to_svg
-from evalake_warehouse.charts.theme import FONT, Style
-from evalake_warehouse.report.slim import slim
+from evalake_reports.charts import Selection
+from evalake_reports.charts.gallery import CHARTS, Options
+from evalake_reports.charts.save import to_svg
+from evalake_reports.charts.theme import FONT, Style
+from evalake_reports.report.compact_charts import slim
 
 
 def pixels(svg: str) -> np.ndarray:

@@ -10,14 +10,14 @@ from typing import Any, TypeVar
 import pyarrow.parquet as pq
 import pytest
 
-from evalake_ingest.imports.answers import Ranking
 from evalake_ingest.imports.beir import load_beir
 from evalake_ingest.imports.commit import Imported, import_all
 from evalake_ingest.imports.jsonl import JsonlFiles, load_dataset
 from evalake_ingest.imports.jsonl_answers import load_answers
 from evalake_ingest.imports.options import DatasetOptions, RankingOptions
-from evalake_ingest.imports.problems import Problems
 from evalake_ingest.imports.trec import load_qrels, load_run
+from evalake_ingest.originals.problems import Problems
+from evalake_ingest.rankings.answers import Ranking
 from evalake_ingest.records import Loaded
 from evalake_warehouse.errors import DatasetError
 from evalake_warehouse.project import Project

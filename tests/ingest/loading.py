@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evalake_ingest.editions import Edition, make_edition
+from evalake_ingest.editions.edition import Edition, make_edition
 from evalake_ingest.loaders import get_loader
 from evalake_ingest.records import LoadOptions, Task
 from evalake_warehouse.project import Project

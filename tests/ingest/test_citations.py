@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evalake_ingest.citations import CitedPaths, find_citations
-from evalake_ingest.cited_gold import cite_files, question_type
+from evalake_ingest.originals.citations import CitedPaths, find_citations
+from evalake_ingest.originals.cited_gold import cite_files, question_type
 
 
 @pytest.mark.parametrize(

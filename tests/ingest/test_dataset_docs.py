@@ -6,8 +6,14 @@ import re
 from pathlib import Path
 from typing import get_args
 
-from evalake_ingest.imports.schema import AnswerLine, DocumentLine, GoldLine, HitLine, TaskLine
 from evalake_ingest.loaders import LOADERS
+from evalake_ingest.originals.line_schema import (
+    AnswerLine,
+    DocumentLine,
+    GoldLine,
+    HitLine,
+    TaskLine,
+)
 from evalake_ingest.records import DropReason, SkipStatus
 from evalake_warehouse.relevance.grammars import GRAMMARS
 

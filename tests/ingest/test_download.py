@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from evalake_ingest.download import RemoteFile, cached_path, fetch
+from evalake_ingest.originals.download import RemoteFile, cached_path, fetch
 from evalake_warehouse.errors import DownloadError
 
 CONTENT = os.urandom(300_000)

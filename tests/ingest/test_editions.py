@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 from tests.ingest.toy_loaded import BOX, FILES, LOAD, RUN_BY_CODE, loaded, task
 
-from evalake_ingest.catalogue import describe, list_drops, list_editions
-from evalake_ingest.editions import make_edition
-from evalake_ingest.pipeline import ingest
+from evalake_ingest.editions.catalogue import describe, list_drops, list_editions
+from evalake_ingest.editions.edition import make_edition
+from evalake_ingest.editions.pipeline import ingest
 from evalake_ingest.publish import find_lake_file
 from evalake_ingest.records import Drop, GoldItem, Qrel, Task
 from evalake_warehouse.errors import DatasetError, UsageError

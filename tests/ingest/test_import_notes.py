@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.ingest.importing import answers, import_into, jsonl, qrels, tasks, trec_run, write
 
-from evalake_ingest.imports.answered_paths import mend_path
+from evalake_ingest.rankings.answered_paths import mend_path
 from evalake_warehouse.project import Project
 
 KNOWN = frozenset({"src/a.py", "src/café.py", "src/pkg/b.py", "lib/b.py", "README.md"})

@@ -26,8 +26,8 @@ from tests.ingest.importing import (
 from evalake_ingest.imports.json_pairs import load_qrels as load_json_qrels
 from evalake_ingest.imports.json_pairs import load_run as load_json_run
 from evalake_ingest.imports.options import DatasetOptions, RankingOptions
-from evalake_ingest.imports.problems import Problems
-from evalake_ingest.imports.rules import BadValueError, as_amount, as_grade, as_id, as_score
+from evalake_ingest.originals.problems import Problems
+from evalake_ingest.originals.value_rules import BadValueError, as_amount, as_grade, as_id, as_score
 
 
 def json_qrels(file: Path, **options: Any) -> Callable[[Problems], Any]:

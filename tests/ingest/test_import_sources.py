@@ -77,8 +77,8 @@ def test_what_is_no_text_is_named_with_what_to_do(
     file = write(tmp_path / "x", start + b"\n")
     assert refused(trec_run(file)) == [f"x: this is {kind}, not UTF-8 text"]
     from evalake_ingest.imports.options import RankingOptions
-    from evalake_ingest.imports.problems import Problems
     from evalake_ingest.imports.trec import load_run
+    from evalake_ingest.originals.problems import Problems
 
     problems = Problems()
     load_run(file, RankingOptions("l"), problems)

@@ -22,11 +22,11 @@ from tests.ingest.importing import (
     write,
 )
 
-from evalake_ingest.imports.answers import Ranking
+from evalake_ingest.editions.pipeline import Ingested
 from evalake_ingest.imports.pairs import rank_by_score
-from evalake_ingest.imports.rankings import ImportedRun, write_ranking
 from evalake_ingest.names import check_own_name, is_benchmark
-from evalake_ingest.pipeline import Ingested
+from evalake_ingest.rankings.answers import Ranking
+from evalake_ingest.rankings.write_run import ImportedRun, write_ranking
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.project import Project
 

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from tests.ingest.toy_loaded import LOAD, loaded, task
 
+from evalake_cli.main import run_cli
 from evalake_ingest import loaders
-from evalake_ingest.catalogue import describe
-from evalake_ingest.controls import load_gold_hits
 from evalake_ingest.corpora.store import open_corpus
-from evalake_ingest.pipeline import ingest
+from evalake_ingest.editions.catalogue import describe
+from evalake_ingest.editions.gold_answers import load_gold_hits
+from evalake_ingest.editions.pipeline import ingest
 from evalake_ingest.records import Drop, Loaded, LoadFlag, LoadOptions
-from evalake_runners.cli.main import run_cli
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.project import Project
 

@@ -9,12 +9,12 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from evalake_ingest.catalogue import describe, list_drops, list_left_out
+from evalake_cli.main import run_cli
 from evalake_ingest.corpora.rules import SUFFIXES
 from evalake_ingest.corpora.sources import DocumentRows, FolderSource
-from evalake_ingest.pipeline import ingest
+from evalake_ingest.editions.catalogue import describe, list_drops, list_left_out
+from evalake_ingest.editions.pipeline import ingest
 from evalake_ingest.records import DatasetInfo, GoldItem, Level, Loaded, Qrel, Task
-from evalake_runners.cli.main import run_cli
 from evalake_warehouse.project import Project
 
 FILES = {

@@ -14,7 +14,7 @@ from tests.ingest.loading import archive, by_id, gold, gzipped_json, jsonl, load
 
 from evalake_ingest.loaders.swe_bench import names_a_file
 from evalake_ingest.loaders.swe_qa_pins import PINS
-from evalake_ingest.patches import added_files, changed_files
+from evalake_ingest.originals.patches import added_files, changed_files
 from evalake_warehouse.errors import DatasetError, UsageError
 from evalake_warehouse.project import Project
 

@@ -12,10 +12,10 @@ import pytest
 from tests.ingest.loading import by_id, gold, jsonl, load, reasons
 
 from evalake_ingest.corpora.packages import WheelPin
-from evalake_ingest.download import RemoteFile
 from evalake_ingest.loaders import ds1000 as ds1000_module
 from evalake_ingest.loaders import get_loader, library_docs
 from evalake_ingest.loaders.ds1000 import stripped
+from evalake_ingest.originals.download import RemoteFile
 from evalake_ingest.records import LoadOptions
 from evalake_warehouse.errors import DatasetError, DownloadError, UsageError
 from evalake_warehouse.project import Project
@@ -236,7 +236,7 @@ def test_after_a_failed_download_every_missing_file_is_told_without_trying(
         asked.append(file.name)
         raise DownloadError(f"no network; put it into {cache}", where=file.name)
 
-    monkeypatch.setattr("evalake_ingest.originals.fetch", fail)
+    monkeypatch.setattr("evalake_ingest.originals.original_files.fetch", fail)
     with pytest.raises(DatasetError) as raised:
         get_loader("conala-docs").load(LoadOptions(cache=project.home))
     assert len(asked) == 1

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.ingest.toy_loaded import BOX, FILES, LOAD, RUN_BY_CODE, loaded, task
 
-from evalake_ingest.controls import GoldTexts, gold_hits, load_gold_hits
-from evalake_ingest.pipeline import ingest
+from evalake_ingest.editions.gold_answers import GoldTexts, gold_hits, load_gold_hits
+from evalake_ingest.editions.pipeline import ingest
+from evalake_ingest.editions.selfcheck import check_edition
 from evalake_ingest.records import GoldItem, Qrel
-from evalake_ingest.selfcheck import check_edition
 from evalake_warehouse.errors import DatasetError
 from evalake_warehouse.project import Project
 

@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalake_ingest.splits import (
+from evalake_ingest.editions.splits import (
     Assignment,
     Member,
     assign_splits,

@@ -13,7 +13,7 @@ from tests.ingest.loading import by_id, gold, load, reasons
 from evalake_ingest.corpora import packages
 from evalake_ingest.corpora.packages import WheelPin
 from evalake_ingest.corpora.symbols import read_symbols
-from evalake_ingest.editions import make_edition
+from evalake_ingest.editions.edition import make_edition
 from evalake_ingest.loaders import get_loader, starter
 from evalake_ingest.records import LoadOptions
 from evalake_warehouse.errors import DatasetError

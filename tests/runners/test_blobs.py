@@ -15,11 +15,11 @@ from evalake_runners.adapters.protocol import Answer, CorpusView, Query, RawHit
 from evalake_runners.engine.arms import bind
 from evalake_runners.engine.blobs import Blob, as_blob
 from evalake_runners.engine.plan import make_plan
-from evalake_runners.sweep_file import load_sweep, load_system
+from evalake_runners.sweeps.sweep_file import load_sweep, load_system
 from evalake_warehouse.build.protocol import build
 from evalake_warehouse.errors import ConfigError, SystemFailedError, UsageError
 from evalake_warehouse.project import Project
-from evalake_warehouse.query import open_warehouse
+from evalake_warehouse.questions.open_warehouse import open_warehouse
 
 
 def texts(*values: str) -> Answer:

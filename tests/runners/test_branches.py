@@ -18,7 +18,7 @@ from evalake_runners.engine.blobs import Blob
 from evalake_warehouse.build.protocol import build
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.project import Project
-from evalake_warehouse.query import open_warehouse
+from evalake_warehouse.questions.open_warehouse import open_warehouse
 
 SILENT = "no hit came from branch llm_tree; the scores are those of the other branches"
 

@@ -23,7 +23,7 @@ HEAVY = (
 
 def test_help_imports_nothing_heavy(toy: Project) -> None:
     code = (
-        "import sys; from evalake_runners.cli.main import run_cli\n"
+        "import sys; from evalake_cli.main import run_cli\n"
         "try: run_cli(['--help'])\n"
         "except SystemExit: pass\n"
         f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
@@ -165,7 +165,7 @@ def test_config_show_has_the_effective_configuration_and_the_hash(toy: Project) 
 
 
 def test_a_reader_that_stops_is_no_regression(toy: Project) -> None:
-    code = "from evalake_runners.cli.main import main; main()"
+    code = "from evalake_cli.main import main; main()"
     command = [sys.executable, "-c", code, "datasets", "list"]
     process = subprocess.Popen(
         command, env=environment(toy), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -16,7 +16,7 @@ from toy import rows
 
 from evalake_runners.adapters.sources import read_source
 from evalake_runners.engine.plan import make_plan
-from evalake_runners.sweep_file import load_system
+from evalake_runners.sweeps.sweep_file import load_system
 from evalake_warehouse.errors import EvalakeError, ExitCode, UsageError
 from evalake_warehouse.project import Project
 

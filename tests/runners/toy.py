@@ -12,14 +12,15 @@ from typing import Any, Literal
 
 import duckdb
 
-from evalake_ingest.pipeline import ingest
+from evalake_ingest.editions.pipeline import ingest
 from evalake_ingest.records import CorpusDocument, DatasetInfo, GoldItem, Loaded, Qrel, Task
 from evalake_warehouse.lake.reader import list_lake, relation_sql
 from evalake_warehouse.project import Project
 
 ROOT = Path(__file__).resolve().parents[2]
 SYSTEMS = Path(__file__).resolve().parent / "systems_under_test"
-PYTHONPATH = [*(str(ROOT / part) for part in ("ingest", "runners", "warehouse")), str(SYSTEMS)]
+PACKAGES = ("cli", "ingest", "reports", "runners", "warehouse")
+PYTHONPATH = [*(str(ROOT / part) for part in PACKAGES), str(SYSTEMS)]
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def environment(project: Project, **extra: str) -> dict[str, str]:
 
 
 def command(*arguments: str) -> list[str]:
-    code = "from evalake_runners.cli.main import main; main()"
+    code = "from evalake_cli.main import main; main()"
     return [sys.executable, "-c", code, *arguments]
 
 

@@ -15,10 +15,10 @@ from lake_factory import RunWriter, docs, write_dataset
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from evalake_runners.cli.main import run_cli
+from evalake_cli.main import run_cli
 from evalake_warehouse.build import build
 from evalake_warehouse.project import Project, find_project_dir
-from evalake_warehouse.query import open_warehouse, rows
+from evalake_warehouse.questions.open_warehouse import open_warehouse, rows
 
 pytestmark = pytest.mark.dbt
 

@@ -10,7 +10,7 @@ from lake_factory import RunWriter, docs, write_dataset
 
 from evalake_warehouse.build import build
 from evalake_warehouse.project import Project, find_project_dir
-from evalake_warehouse.query import open_warehouse, rows
+from evalake_warehouse.questions.open_warehouse import open_warehouse, rows
 
 pytestmark = pytest.mark.dbt
 

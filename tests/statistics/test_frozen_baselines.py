@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 from lake_factory import RunWriter, docs, write_dataset
 
-from evalake_runners.cli.main import run_cli
-from evalake_warehouse.baseline import freeze, load_baseline, save
+from evalake_cli.main import run_cli
 from evalake_warehouse.build import BuildResult, batches, build
 from evalake_warehouse.project import Project, find_project_dir
-from evalake_warehouse.query import open_warehouse, rows
-from evalake_warehouse.runs import resolve_run
+from evalake_warehouse.questions.baseline import freeze, load_baseline, save
+from evalake_warehouse.questions.open_warehouse import open_warehouse, rows
+from evalake_warehouse.questions.runs import resolve_run
 
 pytestmark = pytest.mark.dbt
 

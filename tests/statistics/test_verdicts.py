@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from evalake_warehouse.gate import judge
-from evalake_warehouse.verdicts import verdict_sentence
+from evalake_warehouse.questions.gate import judge
+from evalake_warehouse.questions.verdicts import verdict_sentence
 
 TEST: dict[str, Any] = {
     "metric": "success@5", "n_pairs": 100, "candidate_mean": 0.61, "baseline_mean": 0.5,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evalake_warehouse.definitions import is_metric, metric_definitions
 from evalake_warehouse.project import Project
+from evalake_warehouse.questions.definitions import is_metric, metric_definitions
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from evalake_warehouse.errors import LakeError, UsageError
 from evalake_warehouse.file_names import file_name, is_file_name
 from evalake_warehouse.lake.writer import write_rows
 from evalake_warehouse.project import Project
-from evalake_warehouse.warehouse_files import warehouse_link
+from evalake_warehouse.questions.warehouse_files import warehouse_link
 
 ODD = (
     "", ".", "..", "../x", "a/b", "a\\b", "/etc/passwd", "-rf", "a b", "a\nb", "a\0b", "a'b", 'a"b',

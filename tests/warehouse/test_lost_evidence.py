@@ -9,7 +9,7 @@ from evalake_warehouse.build import build
 from evalake_warehouse.identity import sha256_text
 from evalake_warehouse.lake.writer import write_rows
 from evalake_warehouse.project import Project
-from evalake_warehouse.query import open_warehouse, rows
+from evalake_warehouse.questions.open_warehouse import open_warehouse, rows
 from evalake_warehouse.relevance.fingerprint import fingerprint_text
 
 pytestmark = pytest.mark.dbt

@@ -8,11 +8,11 @@ import duckdb
 import pytest
 from lake_factory import write_dataset
 
-from evalake_runners.cli.output import print_rows
+from evalake_cli.output import print_rows
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.lake.reader import list_lake
-from evalake_warehouse.query import rows
-from evalake_warehouse.questions import check_question
+from evalake_warehouse.questions.open_warehouse import rows
+from evalake_warehouse.questions.user_sql import check_question
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ import duckdb
 import pytest
 from lake_factory import RunWriter, docs, write_dataset
 
-from evalake_runners.cli.main import run_cli
+from evalake_cli.main import run_cli
 from evalake_warehouse.errors import IncompleteError, UsageError
 from evalake_warehouse.project import Project
-from evalake_warehouse.query import open_warehouse, rows
-from evalake_warehouse.questions import ask
+from evalake_warehouse.questions.open_warehouse import open_warehouse, rows
+from evalake_warehouse.questions.user_sql import ask
 
 CANARY = "canary-7c1f"
 
@@ -259,6 +259,6 @@ def test_an_endless_query_is_given_up(opened: duckdb.DuckDBPyConnection) -> None
 def test_more_rows_than_memory_has_room_for_are_refused(
     opened: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evalake_warehouse.questions.MAX_ROWS", 100_000)
+    monkeypatch.setattr("evalake_warehouse.questions.user_sql.MAX_ROWS", 100_000)
     with pytest.raises(UsageError, match="more than 100,000 rows"):
         ask(opened, "from range(10000000000)", timeout_s=60)

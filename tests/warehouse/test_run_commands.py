@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from lake_factory import RunWriter, docs, write_dataset
 
-from evalake_runners.cli.main import run_cli
+from evalake_cli.main import run_cli
 from evalake_warehouse.build import BuildSettings, build
 from evalake_warehouse.project import Project, find_project_dir
 

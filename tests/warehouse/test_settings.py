@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from evalake_reports.report.metrics_page import render_metrics_page
 from evalake_warehouse.build.settings import BuildSettings
 from evalake_warehouse.errors import ConfigError
 from evalake_warehouse.identity import canonical_json
-from evalake_warehouse.report.metrics_page import render_metrics_page
 
 ROOT = Path(__file__).resolve().parents[2]
 

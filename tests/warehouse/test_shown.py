@@ -8,9 +8,9 @@ import unicodedata
 import duckdb
 import pytest
 
-from evalake_runners.cli.output import format_cell, print_json, say
+from evalake_cli.output import format_cell, print_json, say
+from evalake_reports.report.tables import whole
 from evalake_warehouse.lake.reader import sql_literal
-from evalake_warehouse.report.tables import whole
 from evalake_warehouse.shown import shown
 
 # Everything that a terminal, a browser or Vega may act on, and what must survive it.

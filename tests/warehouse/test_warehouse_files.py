@@ -9,9 +9,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from evalake_runners.cli.main import run_cli
+from evalake_cli.main import run_cli
 from evalake_warehouse.project import Project
-from evalake_warehouse.warehouse_files import candidates, current_file, point_to
+from evalake_warehouse.questions.warehouse_files import candidates, current_file, point_to
 
 HOLD = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); input()"
 DAMAGES = {

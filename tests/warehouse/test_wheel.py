@@ -24,14 +24,14 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_packages_models_configs_and_the_dbt_project(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     for name in (
-        "evalake_runners/cli/main.py",
+        "evalake_cli/main.py",
         "evalake_ingest/records.py",
         "evalake_ingest/loaders/starter/tasks/httpx.yaml",
         "evalake_warehouse/py.typed",
         f"{SHIPPED}/models/marts/fct_task_metrics.sql",
         f"{SHIPPED}/models/marts/_marts__models.yml",
         f"{SHIPPED}/warehouse/dbt-project/dbt_project.yml",
-        f"{SHIPPED}/warehouse/dbt-project/macros/spans_overlap.sql",
+        f"{SHIPPED}/warehouse/dbt-project/macros/relevance/spans_overlap.sql",
         f"{SHIPPED}/warehouse/dbt-project/seeds/metric_definitions.csv",
         f"{SHIPPED}/configs/sweeps/demo.yaml",
     ):
@@ -58,7 +58,7 @@ def test_the_wheel_builds_a_warehouse_from_a_folder_that_is_read_only(
     program = (
         f"import sys; sys.path.insert(0, {str(site)!r}); sys.dont_write_bytecode = True\n"
         "import evalake_warehouse; assert '/site/' in evalake_warehouse.__file__\n"
-        "from evalake_runners.cli.main import main; main()"
+        "from evalake_cli.main import main; main()"
     )
     environment = {"EVALAKE_HOME": str(home), "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
     for arguments in (["build"], ["sql", "select count(*) as n from dim_runs", "--json"]):

@@ -21,7 +21,7 @@ from typing import Literal
 from evalake_ingest.corpora.archives import FolderTree, read_archive
 from evalake_ingest.corpora.rules import WHEEL_MODULES
 from evalake_ingest.corpora.sources import Entry
-from evalake_ingest.download import check_sha256
+from evalake_ingest.originals.download import check_sha256
 from evalake_ingest.records import CorpusDocument, SkippedDocument
 from evalake_warehouse.errors import DatasetError, DownloadError, EvalakeError, Problem
 from evalake_warehouse.identity import corpus_id

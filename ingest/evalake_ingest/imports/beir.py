@@ -9,8 +9,8 @@ from evalake_ingest.corpora.sources import DocumentRows
 from evalake_ingest.imports.beir_layout import BeirFiles, Rows
 from evalake_ingest.imports.options import DatasetOptions
 from evalake_ingest.imports.pairs import Judgements, doc_gold
-from evalake_ingest.imports.problems import Problems, earlier_place
-from evalake_ingest.imports.rules import BadValueError, as_id, as_query
+from evalake_ingest.originals.problems import Problems, earlier_place
+from evalake_ingest.originals.value_rules import BadValueError, as_id, as_query
 from evalake_ingest.records import Drop, Loaded, Task
 from evalake_warehouse.identity import content_hash
 

@@ -13,9 +13,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from evalake_ingest.imports.json_text import read_objects
-from evalake_ingest.imports.problems import Problems
-from evalake_ingest.imports.sources import Source
+from evalake_ingest.originals.json_text import read_objects
+from evalake_ingest.originals.problems import Problems
+from evalake_ingest.originals.source_files import Source
 
 _PACKED = ("", ".gz", ".bz2", ".xz", ".zst", ".lz4")
 _QRELS_FOLDERS = ("qrels", "data", "default")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evalake_ingest.catalogue import list_editions
-from evalake_ingest.editions import Edition, make_edition
-from evalake_ingest.imports.answers import Ranking
-from evalake_ingest.imports.notes import short_list_note
-from evalake_ingest.imports.rankings import ImportedRun, write_ranking
+from evalake_ingest.editions.catalogue import list_editions
+from evalake_ingest.editions.edition import Edition, make_edition
+from evalake_ingest.editions.pipeline import Ingested, Progress, latest_edition, stage_edition
 from evalake_ingest.names import absent_dataset, ingested_names
-from evalake_ingest.pipeline import Ingested, Progress, latest_edition, stage_edition
 from evalake_ingest.publish import staged
+from evalake_ingest.rankings.answers import Ranking
+from evalake_ingest.rankings.notes import short_list_note
+from evalake_ingest.rankings.write_run import ImportedRun, write_ranking
 from evalake_ingest.records import Loaded
 from evalake_warehouse.project import Project
 

@@ -9,13 +9,13 @@ from functools import cached_property
 from json import JSONDecodeError, JSONDecoder
 from pathlib import Path
 
-from evalake_ingest.imports.answers import Ranking
 from evalake_ingest.imports.judged import judged_elsewhere
 from evalake_ingest.imports.options import DatasetOptions, RankingOptions
 from evalake_ingest.imports.pairs import Judgements, ScoredLists
-from evalake_ingest.imports.problems import Problems, earlier_place
-from evalake_ingest.imports.rules import BadValueError, lone_surrogate
-from evalake_ingest.imports.sources import Source
+from evalake_ingest.originals.problems import Problems, earlier_place
+from evalake_ingest.originals.source_files import Source
+from evalake_ingest.originals.value_rules import BadValueError, lone_surrogate
+from evalake_ingest.rankings.answers import Ranking
 from evalake_ingest.records import Loaded
 
 LOADER_VERSION = "json-1"

@@ -10,15 +10,15 @@ from pathlib import Path
 from evalake_ingest.corpora.rules import TEXT
 from evalake_ingest.corpora.sources import DocumentRows, FolderSource, MemorySource
 from evalake_ingest.imports.options import DatasetOptions
-from evalake_ingest.imports.problems import Problems, earlier_place
-from evalake_ingest.imports.schema import (
+from evalake_ingest.originals.line_schema import (
     DocumentLine,
     GoldLine,
     TaskGoldLine,
     TaskLine,
     checked_lines,
 )
-from evalake_ingest.imports.sources import Source
+from evalake_ingest.originals.problems import Problems, earlier_place
+from evalake_ingest.originals.source_files import Source
 from evalake_ingest.records import CorpusSource, GoldItem, Level, Loaded, Qrel, Task
 from evalake_warehouse.identity import content_hash
 

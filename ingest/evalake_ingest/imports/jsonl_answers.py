@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from evalake_ingest.imports.answers import ImportedAnswer, ImportedHit, Ranking
 from evalake_ingest.imports.options import RankingOptions
-from evalake_ingest.imports.problems import Problems
-from evalake_ingest.imports.schema import AnswerLine, HitLine, checked_lines
-from evalake_ingest.imports.sources import Source
+from evalake_ingest.originals.line_schema import AnswerLine, HitLine, checked_lines
+from evalake_ingest.originals.problems import Problems
+from evalake_ingest.originals.source_files import Source
+from evalake_ingest.rankings.answers import ImportedAnswer, ImportedHit, Ranking
 from evalake_warehouse.identity import content_hash
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from evalake_ingest.editions.splits import SplitRule
 from evalake_ingest.records import DatasetInfo, Level
-from evalake_ingest.splits import SplitRule
 
 Unanswered = Literal["not_attempted", "empty"]
 

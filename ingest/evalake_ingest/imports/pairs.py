@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from evalake_ingest.imports.answers import ImportedAnswer, ImportedHit, Ranking
 from evalake_ingest.imports.options import RankingOptions
-from evalake_ingest.imports.problems import Problems, earlier_place
-from evalake_ingest.imports.rules import BadValueError, as_grade, as_id, as_score
+from evalake_ingest.originals.problems import Problems, earlier_place
+from evalake_ingest.originals.value_rules import BadValueError, as_grade, as_id, as_score
+from evalake_ingest.rankings.answers import ImportedAnswer, ImportedHit, Ranking
 from evalake_ingest.records import GoldItem, Qrel
 
 Place = Callable[[int], str]  # where an entry is, by its line or row

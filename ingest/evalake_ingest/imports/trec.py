@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from evalake_ingest.imports.answers import Ranking
 from evalake_ingest.imports.judged import judged_elsewhere
 from evalake_ingest.imports.options import DatasetOptions, RankingOptions
 from evalake_ingest.imports.pairs import Judgements, ScoredLists
-from evalake_ingest.imports.problems import Problems
-from evalake_ingest.imports.sources import Source
+from evalake_ingest.originals.problems import Problems
+from evalake_ingest.originals.source_files import Source
+from evalake_ingest.rankings.answers import Ranking
 from evalake_ingest.records import Loaded
 
 LOADER_VERSION = "trec-2"

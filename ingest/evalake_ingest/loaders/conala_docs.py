@@ -11,9 +11,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from evalake_ingest.loaders import library_docs
 from evalake_ingest.loaders.odex import doc_gold
-from evalake_ingest.originals import Original, find_originals
+from evalake_ingest.originals.original_files import Original, find_originals
+from evalake_ingest.originals.source_rows import SourceRow
 from evalake_ingest.records import DatasetInfo, Drop, Loaded, LoadFlag, LoadOptions, Task
-from evalake_ingest.source_rows import SourceRow
 from evalake_warehouse.errors import DatasetError
 
 REVISION = "0a89d2b624dd62c81143c84e1273a36ea6c3c8ea"  # of shuyanzhou/docprompting

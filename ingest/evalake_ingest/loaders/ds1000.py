@@ -13,9 +13,11 @@ from importlib import resources
 from pathlib import Path
 
 from evalake_ingest.corpora.packages import Files, PackagesSource, read_packages, read_pins
-from evalake_ingest.imports.schema import read_lines
 from evalake_ingest.loaders import library_docs
-from evalake_ingest.originals import Original, find_originals
+from evalake_ingest.originals.line_schema import read_lines
+from evalake_ingest.originals.original_files import Original, find_originals
+from evalake_ingest.originals.selection import unknown_names
+from evalake_ingest.originals.source_rows import SourceRow
 from evalake_ingest.records import (
     CorpusSource,
     DatasetInfo,
@@ -28,8 +30,6 @@ from evalake_ingest.records import (
     SkippedDocument,
     Task,
 )
-from evalake_ingest.selection import unknown_names
-from evalake_ingest.source_rows import SourceRow
 
 REVISION = "f9e100ca9ed94b8f1983b356ae81966e30210cf4"  # of code-rag-bench/code-rag-bench
 LIBRARY_FLAGS: frozenset[LoadFlag] = frozenset(

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from pydantic import Field
 
 from evalake_ingest.corpora.clones import Missing, Pin, open_repositories, sources_of
-from evalake_ingest.imports.schema import read_lines
-from evalake_ingest.originals import Original, find_originals
+from evalake_ingest.originals.line_schema import read_lines
+from evalake_ingest.originals.original_files import Original, find_originals
+from evalake_ingest.originals.selection import REPOSITORY_FLAGS, check_repos, select_repo
+from evalake_ingest.originals.source_rows import SourceRow
 from evalake_ingest.records import (
     CorpusSource,
     DatasetInfo,
@@ -22,8 +24,6 @@ from evalake_ingest.records import (
     Role,
     Task,
 )
-from evalake_ingest.selection import REPOSITORY_FLAGS, check_repos, select_repo
-from evalake_ingest.source_rows import SourceRow
 
 _FILE = Original(name="tasks.jsonl", sha256=None, paths=("issue-tasks/tasks.jsonl",))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from evalake_ingest.corpora.sources import DocumentRows
-from evalake_ingest.imports.problems import file_sha256
+from evalake_ingest.originals.problems import file_sha256
 from evalake_ingest.records import LoadOptions
 from evalake_warehouse.errors import DatasetError
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from evalake_ingest.imports.schema import read_lines
 from evalake_ingest.loaders import library_docs
 from evalake_ingest.loaders.ds1000 import LIBRARY_FLAGS, REVISION, Doc
-from evalake_ingest.originals import Original, find_originals
+from evalake_ingest.originals.line_schema import read_lines
+from evalake_ingest.originals.original_files import Original, find_originals
+from evalake_ingest.originals.selection import unknown_names
+from evalake_ingest.originals.source_rows import SourceRow
 from evalake_ingest.records import (
     DatasetInfo,
     Drop,
@@ -19,8 +21,6 @@ from evalake_ingest.records import (
     Qrel,
     Task,
 )
-from evalake_ingest.selection import unknown_names
-from evalake_ingest.source_rows import SourceRow
 
 _FILE = Original(
     name="odex.json",

@@ -16,8 +16,9 @@ from typing import Any
 
 from evalake_ingest.corpora.sources import MemorySource
 from evalake_ingest.corpora.symbols import Symbol, module_name, package_dirs, read_symbols
-from evalake_ingest.download import find_local
-from evalake_ingest.originals import Original, find_originals
+from evalake_ingest.originals.download import find_local
+from evalake_ingest.originals.original_files import Original, find_originals
+from evalake_ingest.originals.selection import check_repos, select_repo
 from evalake_ingest.records import (
     CorpusSource,
     DatasetInfo,
@@ -30,7 +31,6 @@ from evalake_ingest.records import (
     Qrel,
     Task,
 )
-from evalake_ingest.selection import check_repos, select_repo
 from evalake_warehouse.errors import DatasetError
 from evalake_warehouse.relevance.fingerprint import fingerprint_text
 

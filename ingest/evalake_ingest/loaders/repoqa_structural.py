@@ -11,9 +11,11 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from evalake_ingest.corpora.symbols import Symbol, module_name, package_dirs, read_symbols
-from evalake_ingest.derive import by_length
+from evalake_ingest.editions.complete_gold import by_length
 from evalake_ingest.loaders.repoqa import read_release, repo_corpus
-from evalake_ingest.originals import Original, find_originals
+from evalake_ingest.originals.original_files import Original, find_originals
+from evalake_ingest.originals.selection import check_repos, select_repo
+from evalake_ingest.originals.source_rows import SourceRow
 from evalake_ingest.records import (
     DatasetInfo,
     Drop,
@@ -26,8 +28,6 @@ from evalake_ingest.records import (
     Role,
     Task,
 )
-from evalake_ingest.selection import check_repos, select_repo
-from evalake_ingest.source_rows import SourceRow
 from evalake_warehouse.errors import DatasetError
 from evalake_warehouse.relevance.fingerprint import fingerprint_source
 

@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from evalake_ingest.corpora.clones import Missing, Pin, open_repositories, sources_of
-from evalake_ingest.originals import Original, find_originals
-from evalake_ingest.patches import added_files, changed_files
+from evalake_ingest.originals.original_files import Original, find_originals
+from evalake_ingest.originals.patches import added_files, changed_files
+from evalake_ingest.originals.selection import REPOSITORY_FLAGS, check_repos, select_repo
 from evalake_ingest.records import (
     CorpusSource,
     DatasetInfo,
@@ -27,7 +28,6 @@ from evalake_ingest.records import (
     Role,
     Task,
 )
-from evalake_ingest.selection import REPOSITORY_FLAGS, check_repos, select_repo
 from evalake_warehouse.errors import DatasetError
 
 REVISION = "6ddacb0ec2ba00b72a72e3126245016082db6da2"  # of SWE-bench/SWE-bench

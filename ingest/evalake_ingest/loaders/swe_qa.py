@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from evalake_ingest.citations import CitedPaths
-from evalake_ingest.cited_gold import cite_files, question_type
 from evalake_ingest.corpora.clones import Missing, Pin, open_repositories, sources_of
 from evalake_ingest.corpora.sources import source_paths
-from evalake_ingest.imports.schema import read_lines
 from evalake_ingest.loaders.swe_qa_pins import FILE_SHA256S, PINS, REVISION
-from evalake_ingest.originals import Original, find_originals
+from evalake_ingest.originals.citations import CitedPaths
+from evalake_ingest.originals.cited_gold import cite_files, question_type
+from evalake_ingest.originals.line_schema import read_lines
+from evalake_ingest.originals.original_files import Original, find_originals
+from evalake_ingest.originals.selection import REPOSITORY_FLAGS, check_repos, select_repo
+from evalake_ingest.originals.source_rows import SourceRow
 from evalake_ingest.records import (
     CorpusSource,
     DatasetInfo,
@@ -22,8 +24,6 @@ from evalake_ingest.records import (
     LoadOptions,
     Task,
 )
-from evalake_ingest.selection import REPOSITORY_FLAGS, check_repos, select_repo
-from evalake_ingest.source_rows import SourceRow
 
 _SOURCE = "https://github.com/peng-weihan/SWE-QA-Bench"
 _RAW = "https://raw.githubusercontent.com/peng-weihan/SWE-QA-Bench"

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from evalake_ingest.citations import Citation, CitedPaths
-from evalake_ingest.cited_gold import cite_files, question_type
 from evalake_ingest.corpora.clones import Missing, Pin, open_repositories, sources_of
 from evalake_ingest.corpora.symbols import Symbol, module_name, package_dirs, read_symbols
-from evalake_ingest.imports.schema import read_lines
-from evalake_ingest.originals import Original, find_originals
+from evalake_ingest.originals.citations import Citation, CitedPaths
+from evalake_ingest.originals.cited_gold import cite_files, question_type
+from evalake_ingest.originals.line_schema import read_lines
+from evalake_ingest.originals.original_files import Original, find_originals
+from evalake_ingest.originals.selection import REPOSITORY_FLAGS, check_repos, select_repo
+from evalake_ingest.originals.source_rows import SourceRow
 from evalake_ingest.records import (
     CorpusDocument,
     CorpusSource,
@@ -23,8 +25,6 @@ from evalake_ingest.records import (
     Qrel,
     Task,
 )
-from evalake_ingest.selection import REPOSITORY_FLAGS, check_repos, select_repo
-from evalake_ingest.source_rows import SourceRow
 
 _HUB_ROWS = 260
 _FILE = Original(

@@ -98,7 +98,7 @@ def no_hits(corpus: CorpusView, query: Query) -> Sequence[RawHit]:
 
 def gold_answers(setup: Setup) -> Answering:
     """The `gold` control: each relevant item of a task, told in every way the dataset knows."""
-    from evalake_ingest.controls import load_gold_hits
+    from evalake_ingest.editions.gold_answers import load_gold_hits
 
     by_task = load_gold_hits(setup.project, setup.dataset, setup.edition)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalake_ingest.corpora.store import open_corpus
-from evalake_ingest.pipeline import record_corpus
+from evalake_ingest.editions.pipeline import record_corpus
 from evalake_runners.adapters.ledger import LedgerPlace
 from evalake_runners.adapters.protocol import CorpusView
 from evalake_runners.engine.answers import PackedSpending

@@ -15,13 +15,13 @@ from evalake_ingest.imports.options import is_imported_source
 from evalake_ingest.names import absent_dataset
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.lake.editions import editions_in
-from evalake_warehouse.lake.questions import (
+from evalake_warehouse.lake.reader import LakeListing, list_lake, relation_sql, sql_literal
+from evalake_warehouse.lake.wordings import (
     DEFAULT_VARIANT,
     Questions,
     read_questions,
     read_splits,
 )
-from evalake_warehouse.lake.reader import LakeListing, list_lake, relation_sql, sql_literal
 
 _RETRIED = ("error", "timeout")
 

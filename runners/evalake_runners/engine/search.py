@@ -10,13 +10,13 @@ from multiprocessing.connection import wait
 from typing import Any
 
 from evalake_runners.adapters.protocol import CorpusView, Query
-from evalake_runners.config import Limits
 from evalake_runners.engine.answers import PackedSpending
 from evalake_runners.engine.indexes import IndexOutcome
 from evalake_runners.engine.lake_read import TaskRow
 from evalake_runners.engine.pool import Worker, WorkerCrashedError, WorkerTimeoutError
 from evalake_runners.engine.record import Outcome, utc_now
 from evalake_runners.engine.stop import STEP_S, StopFlag
+from evalake_runners.sweeps.config import Limits
 
 _OWN_PHASES = ("search", "open")
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 import duckdb
 import pyarrow.parquet as pq
 
+from evalake_warehouse.build.baseline_tables import FrozenWork
 from evalake_warehouse.build.freshness import Changes, Member
-from evalake_warehouse.build.frozen import FrozenWork
 from evalake_warehouse.lake.reader import LakeListing, relation_sql
 
 # Rows of hits and of metrics that one dbt invocation holds: of a hundred runs of 1,000 tasks x 10

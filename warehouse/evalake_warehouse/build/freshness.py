@@ -21,7 +21,7 @@ from evalake_warehouse.project import Project
 from evalake_warehouse.relevance.text_scores import SCORER, SCORER_VERSION
 
 if TYPE_CHECKING:
-    from evalake_warehouse.baseline import Baseline
+    from evalake_warehouse.questions.baseline import Baseline
 
 Place = tuple[str, str, str]  # dataset, edition, split
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from evalake_warehouse.build.baseline_tables import forget_baselines, lay_baselines, read_baselines
 from evalake_warehouse.build.batches import Batch
 from evalake_warehouse.build.freshness import Changes, Member, RunState, WarehouseState
-from evalake_warehouse.build.frozen import forget_baselines, lay_baselines, read_baselines
 from evalake_warehouse.build.judgement_tables import lay_judgements
 from evalake_warehouse.build.lost_texts import lost_texts_sql
 from evalake_warehouse.lake.reader import LakeListing, quoted, relation_sql, sql_literal

@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evalake_warehouse.baseline import list_baselines
+from evalake_warehouse.build.baseline_tables import frozen_work
 from evalake_warehouse.build.batches import plan_batches
 from evalake_warehouse.build.freshness import Changes, WarehouseState, find_changes
-from evalake_warehouse.build.frozen import frozen_work
 from evalake_warehouse.build.inputs import (
     finish,
     lay_batch,
@@ -31,8 +30,9 @@ from evalake_warehouse.identity import canonical_json
 from evalake_warehouse.lake.arrivals import next_id
 from evalake_warehouse.lake.reader import LakeListing, list_lake
 from evalake_warehouse.project import Project
+from evalake_warehouse.questions.baseline import list_baselines
+from evalake_warehouse.questions.warehouse_files import current_file, point_to, warehouse_link
 from evalake_warehouse.relevance.text_scores import SCORER, SCORER_VERSION
-from evalake_warehouse.warehouse_files import current_file, point_to, warehouse_link
 
 _KEEP = 2  # builds that stay on disk, so that a reader's file outlives the next build
 

@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.lake.editions import Row, editions_in
-from evalake_warehouse.lake.questions import Questions, read_questions, read_splits
 from evalake_warehouse.lake.reader import LakeFile, LakeListing
+from evalake_warehouse.lake.wordings import Questions, read_questions, read_splits
 
 FOLLOWS_GOLD = frozenset({"gold"})  # systems whose answers are made from the gold of one edition
 

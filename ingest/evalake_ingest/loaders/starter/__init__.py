@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from evalake_ingest.corpora.packages import Files, PackagesSource, read_packages, read_pins
 from evalake_ingest.corpora.symbols import Symbol, module_name, package_dirs, read_symbols
-from evalake_ingest.imports.problems import refuse_all
+from evalake_ingest.originals.problems import refuse_all
 from evalake_ingest.records import (
     DatasetInfo,
     Drop,

@@ -1,0 +1,189 @@
+"""`evalake runs list | show | diff`: every run ever recorded."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from evalake_cli.app import JsonFlag, app
+from evalake_cli.opened import open_judged
+from evalake_cli.output import print_json, print_rows, say
+
+runs_app = typer.Typer(no_args_is_help=True, help="Every run ever recorded.")
+app.add_typer(runs_app, name="runs")
+
+RunArgument = Annotated[str, typer.Argument(help="Run id, unique prefix, label or `latest`.")]
+
+_SHOWN_CHARS = 600
+
+_LIST = """
+select
+    runs.run_id,
+    runs.arm_label,
+    runs.dataset,
+    runs.split,
+    runs.status,
+    runs.primary_metric as metric,
+    metrics.mean,
+    completeness.n_tasks,
+    metrics.n_scored,
+    completeness.n_error + completeness.n_timeout as failed,
+    completeness.suspect,
+    runs.started_at
+from dim_runs as runs
+left join fct_run_completeness as completeness on runs.run_id = completeness.run_id
+left join lake.datasets as datasets
+    on runs.dataset = datasets.dataset and runs.edition = datasets.edition
+left join fct_run_metrics as metrics
+    on runs.run_id = metrics.run_id
+    and metrics.metric = coalesce(runs.primary_metric, datasets.primary_metric)
+where ($dataset is null or runs.dataset = $dataset)
+  and ($system is null or runs.system = $system)
+order by runs.run_id desc
+limit $limit
+"""
+
+
+@runs_app.command("list", epilog="Example: evalake runs list --dataset starter --json")
+def list_(
+    dataset: Annotated[str | None, typer.Option(help="Runs on this dataset only.")] = None,
+    system: Annotated[str | None, typer.Option(help="Runs of this system only.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Show at most this many, latest first.")] = 50,
+    as_json: JsonFlag = False,
+) -> None:
+    """List runs, the latest first, with their primary metric."""
+    from evalake_warehouse.questions.open_warehouse import rows
+    from evalake_warehouse.questions.runs import check_dataset, known_datasets
+
+    wanted = {"dataset": dataset, "system": system, "limit": limit}
+    with open_judged() as connection:
+        found = rows(connection, _LIST, wanted)
+        if dataset is not None and not found:
+            check_dataset(dataset, known_datasets(connection))
+    if as_json:
+        print_json(found)
+    else:
+        print_rows(found)
+
+
+@runs_app.command(epilog="Example: evalake runs show latest --json")
+def show(run: RunArgument, as_json: JsonFlag = False) -> None:
+    """Show one run: its arm, completeness, metrics, latency and branches."""
+    from evalake_warehouse.questions.cautions import silence
+    from evalake_warehouse.questions.open_warehouse import rows
+    from evalake_warehouse.questions.runs import resolve_run
+
+    with open_judged() as connection:
+        run_id = resolve_run(connection, run).run_id
+        record: dict[str, Any] = {
+            part: rows(connection, f"select * from {mart} where run_id = ?", [run_id])
+            for part, mart in (
+                ("run", "dim_runs"),
+                ("completeness", "fct_run_completeness"),
+                ("metrics", "fct_run_metrics"),
+                ("latency", "fct_run_latency"),
+                ("branches", "fct_run_branches"),
+            )
+        }
+    if as_json:
+        print_json(record | {"run": record["run"][0]})
+        return
+    print_rows(_as_lines(record["run"][0]), title="run")
+    print_rows(_as_lines(*record["completeness"]), title="\ncompleteness")
+    shown = (
+        "metric",
+        "level",
+        "n_tasks",
+        "n_scored",
+        "mean",
+        "mean_strict",
+        "ci_low",
+        "ci_high",
+        "chance",
+    )
+    scored = sorted(
+        (row for row in record["metrics"] if row["mean"] is not None), key=_metric_order
+    )
+    print_rows([{name: row[name] for name in shown} for row in scored], title="\nmetrics")
+    print_rows(
+        [{name: row[name] for name in row if name != "run_id"} for row in record["latency"]],
+        title="\nlatency",
+    )
+    if record["branches"]:
+        print_rows(
+            [{name: row[name] for name in row if name != "run_id"} for row in record["branches"]],
+            title="\nbranches",
+        )
+    for row in record["completeness"]:
+        if told := silence(row):
+            say(f"warning: {told}")
+
+
+@runs_app.command(epilog="Example: evalake runs diff bm25 latest")
+def diff(first: RunArgument, second: RunArgument, as_json: JsonFlag = False) -> None:
+    """Show what differs between two runs: configuration, versions, host, dataset."""
+    from evalake_warehouse.questions.open_warehouse import rows
+    from evalake_warehouse.questions.runs import resolve_run
+
+    with open_judged() as connection:
+        records = [
+            _flat(rows(connection, "select * from dim_runs where run_id = ?", [run_id])[0])
+            for run_id in (resolve_run(connection, text).run_id for text in (first, second))
+        ]
+    keys = sorted(records[0].keys() | records[1].keys())
+    changed = [
+        {"field": key, "first": records[0].get(key), "second": records[1].get(key)}
+        for key in keys
+        if records[0].get(key) != records[1].get(key)
+    ]
+    if as_json:
+        print_json(changed)
+    elif changed:
+        print_rows(changed)
+    else:
+        say("the two runs do not differ")
+
+
+def _metric_order(row: dict[str, Any]) -> tuple[bool, str, str, int]:
+    """Primary level first, then by measure, then by cutoff as a number."""
+    base, _, level = row["metric"].partition(":")
+    measure, _, cutoff = base.partition("@")
+    return bool(level), level, measure, int(cutoff.partition("-")[0] or 0)
+
+
+def _as_lines(record: dict[str, Any] | None = None) -> list[dict[str, Any]]:
+    return [
+        {"field": name, "value": _shortened(value)}
+        for name, value in (record or {}).items()
+        if value is not None
+    ]
+
+
+def _shortened(value: object) -> object:
+    """A list of all packages fills screens, and is for machines."""
+    if not isinstance(value, str) or len(value) <= _SHOWN_CHARS:
+        return value
+    return f"{value[:_SHOWN_CHARS]}… ({len(value)} characters; --json has all)"
+
+
+def _flat(record: dict[str, Any]) -> dict[str, Any]:
+    """One level: a column of canonical JSON becomes one entry per leaf."""
+    import json
+
+    flat: dict[str, Any] = {}
+    for name, value in record.items():
+        if name.endswith("_json") and value:
+            flat |= _leaves(name.removesuffix("_json"), json.loads(value))
+        else:
+            flat[name] = value
+    return flat
+
+
+def _leaves(prefix: str, value: Any) -> dict[str, Any]:
+    if isinstance(value, dict) and value:
+        leaves: dict[str, Any] = {}
+        for key, item in value.items():
+            leaves |= _leaves(f"{prefix}.{key}", item)
+        return leaves
+    return {prefix: value}

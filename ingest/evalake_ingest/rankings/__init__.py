@@ -1,0 +1,1 @@
+"""Answers that were made elsewhere, written as a finished run."""

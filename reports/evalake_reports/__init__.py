@@ -1,0 +1,1 @@
+"""Charts, reports and rendered pages, all drawn from the marts."""

@@ -1,0 +1,186 @@
+"""Read-only access to the marts: rows as dictionaries, with a few facts about every run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    import duckdb
+
+    from evalake_warehouse.project import Project
+
+CONTROL_SYSTEMS = frozenset({"gold", "empty", "random"})
+BASELINE_ROLE = "baseline"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run as charts and reports need it, in its first family or in the one looked at."""
+
+    run_id: str
+    arm_hash: str
+    arm_label: str
+    system: str
+    system_version: str
+    dataset: str
+    edition: str
+    split: str
+    depth: int
+    sweep_id: str | None
+    family: str | None
+    role: str | None
+    status: str
+    started_at: datetime
+    finished_at: datetime | None
+    git_sha: str | None
+    primary_metric: str | None
+    n_tasks: int  # tasks planned
+    n_seen: int = 0  # tasks with an attempt
+    task_set: int = 0  # hash of the tasks with an attempt; equal where the tasks are
+    config: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def is_control(self) -> bool:
+        """Whether the arm is a yardstick rather than a candidate."""
+        return self.role == "control" or self.system in CONTROL_SYSTEMS
+
+    @property
+    def place(self) -> str:
+        """Dataset, edition and split: what a panel must not mix."""
+        return f"{self.dataset} {self.edition[:8]} ({self.split})"
+
+
+class Marts:
+    """The marts of one warehouse file, with the raw lake beside them as `lake.<table>`."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, *, macros: Path) -> None:
+        self.connection = connection
+        self.macros = macros  # the dbt project's, for comparisons made on demand
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the warehouse file."""
+        self.connection.close()
+
+    def rows(self, sql: str, *values: object) -> list[dict[str, Any]]:
+        """Rows of a query, each a dictionary in column order."""
+        from evalake_warehouse.questions.open_warehouse import rows
+
+        return rows(self.connection, sql, list(values))
+
+    def values(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Rows of a query without their column names, for the large ones."""
+        return self.connection.execute(sql, list(values)).fetchall()
+
+    def resolve(self, text: str, *, dataset: str | None = None, split: str | None = None) -> str:
+        """Id of the run that an id, a unique prefix, a label or `latest` means.
+
+        Raises:
+            UsageError: none or several, with near matches.
+        """
+        from evalake_warehouse.questions.runs import resolve_run
+
+        return resolve_run(self.connection, text, dataset=dataset, split=split).run_id
+
+    @cached_property
+    def runs(self) -> tuple[Run, ...]:
+        """Every run in the warehouse, oldest first, without what it answered."""
+        found = self.rows("select * from dim_runs order by run_id")
+        return tuple(_run(row) for row in found)
+
+    @cached_property
+    def members(self) -> tuple[Run, ...]:
+        """Every run once per family, with its role there; the last to come into a family is last.
+
+        A run without a family is here as it is in `runs`.
+        """
+        by_id = {run.run_id: run for run in self.runs}
+        found = self.rows(
+            """
+            select
+                runs.run_id,
+                families.family,
+                coalesce(families.sweep_id, runs.sweep_id) as sweep_id,
+                coalesce(families.role, runs.role) as role,
+                coalesce(families.primary_metric, runs.primary_metric) as primary_metric
+            from dim_runs as runs
+            left join dim_run_families as families on runs.run_id = families.run_id
+            order by
+                coalesce(families.arrival_id, runs.run_id), runs.run_id, families.family
+            """
+        )
+        return tuple(replace(by_id[row.pop("run_id")], **row) for row in found)
+
+    def with_tasks(self, runs: Iterable[Run]) -> list[Run]:
+        """The same runs with the tasks that each has an attempt at."""
+        chosen = list(runs)
+        found = self.rows(
+            """
+            select run_id, count(*) as n_seen, bit_xor(hash(task_id)) as task_set
+            from (
+                select distinct run_id, task_id
+                from fct_task_metrics
+                where run_id in (select unnest(cast(? as varchar[])))
+            )
+            group by run_id
+            """,
+            ids(chosen),
+        )
+        seen = {row["run_id"]: row for row in found}
+        return [
+            replace(run, n_seen=row["n_seen"], task_set=row["task_set"])
+            if (row := seen.get(run.run_id))
+            else run
+            for run in chosen
+        ]
+
+
+def open_marts(project: Project | None = None, *, scenario: str | None = None) -> Marts:
+    """Open the current warehouse of a project (by default the one that the environment names).
+
+    Raises:
+        UsageError: nothing was built yet.
+    """
+    from evalake_warehouse.project import Project
+    from evalake_warehouse.questions.open_warehouse import open_warehouse
+
+    chosen = project or Project.locate()
+    connection = open_warehouse(chosen, scenario=scenario)
+    return Marts(connection, macros=chosen.dbt_project / "macros")
+
+
+def ids(runs: Iterable[Run]) -> list[str]:
+    """Run ids, to bind as one list parameter."""
+    return [run.run_id for run in runs]
+
+
+def _run(row: Mapping[str, Any]) -> Run:
+    elsewhere = {"config", "n_seen", "task_set"}
+    values = {field.name: row[field.name] for field in fields(Run) if field.name not in elsewhere}
+    return Run(**values, config=_json_object(row["config_json"]))
+
+
+def _json_object(text: str | None) -> dict[str, Any]:
+    try:
+        value = json.loads(text or "{}")
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}

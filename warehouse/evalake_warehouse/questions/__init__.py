@@ -1,0 +1,1 @@
+"""Questions to a built warehouse: runs, comparisons, gates, cautions, SQL."""
