@@ -38,7 +38,9 @@ def test_the_wheel_holds_packages_models_configs_and_the_dbt_project(wheel: Path
         assert name in names
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {
+        "evalake_cli",
         "evalake_ingest",
+        "evalake_reports",
         "evalake_runners",
         "evalake_warehouse",
     }
