@@ -30,6 +30,7 @@ def write_dataset(
     corpus_id: str = "c0",
     queries: Mapping[str, str] | None = None,
     selection_json: str | None = None,
+    ignore_identical_ids: bool = False,
 ) -> str:
     """Write a dataset edition whose gold is {task: {item: grade}}, and return the edition."""
     edition = (
@@ -87,6 +88,7 @@ def write_dataset(
         "ingested_at": NOW,
         "arrival_id": next_id(home),
         "selection_json": selection_json,
+        "ignore_identical_ids": ignore_identical_ids,
     }
     tables: dict[str, list[dict[str, Any]]] = {
         "datasets": [info],

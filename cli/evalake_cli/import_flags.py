@@ -33,6 +33,14 @@ GradeScaleFlag = Annotated[
     int,
     typer.Option(min=1, max=1_000_000, help="Multiply grades by it, where they are real numbers."),
 ]
+IdenticalIdsFlag = Annotated[
+    bool,
+    typer.Option(
+        "--ignore-identical-ids",
+        help="Leave out hits on the document with the task's own id, as BEIR does where queries "
+        "stand in the corpus (ArguAna, Quora).",
+    ),
+]
 DepthFlag = Annotated[
     int | None,
     typer.Option(
@@ -57,7 +65,13 @@ def require_any(command: str, flag: str, dataset: Path | None, run: Path | None)
 
 
 def declared_dataset(
-    name: str, metric: str | None, split_as: SplitAs, grade_scale: int, *, makes_it: bool
+    name: str,
+    metric: str | None,
+    split_as: SplitAs,
+    grade_scale: int,
+    ignore_identical_ids: bool,
+    *,
+    makes_it: bool,
 ) -> DatasetOptions:
     """What the flags say of a dataset; they are refused where none is made."""
     from evalake_ingest.imports.options import DatasetOptions
@@ -69,11 +83,16 @@ def declared_dataset(
     require_plain_name(name, where="--dataset")
     if makes_it:
         check_own_name(name)
-    given = {"--metric": metric, "--split-as": split_as != "dev", "--grade-scale": grade_scale != 1}
+    given = {
+        "--metric": metric,
+        "--split-as": split_as != "dev",
+        "--grade-scale": grade_scale != 1,
+        "--ignore-identical-ids": ignore_identical_ids,
+    }
     if not makes_it and (flags := [flag for flag, value in given.items() if value]):
         what = f"belongs to a dataset, and `{name}` is in the lake already"
         raise UsageError(what, where=", ".join(flags))
-    return DatasetOptions(name, metric, split_as, grade_scale)
+    return DatasetOptions(name, metric, split_as, grade_scale, ignore_identical_ids)
 
 
 def declared_ranking(

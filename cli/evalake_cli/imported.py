@@ -18,7 +18,8 @@ def tell(name: str, done: Imported, ranking: Ranking | None, *, as_json: bool) -
     """Print what was written, what was left out, and what to know before its scores are read."""
     if as_json:
         run = done.run and {**_run_row(done.run), "notes": list(done.notes)}
-        print_json({"dataset": _dataset_row(name, done), "run": run})
+        dataset = _dataset_row(name, done) | ({} if run else {"notes": list(done.notes)})
+        print_json({"dataset": dataset, "run": run})
         return
     print_rows([_dataset_row(name, done)])
     if done.dataset is not None:

@@ -13,6 +13,7 @@ from evalake_cli.import_flags import (
     DatasetFlag,
     DepthFlag,
     GradeScaleFlag,
+    IdenticalIdsFlag,
     LabelFlag,
     MetricFlag,
     SplitAsFlag,
@@ -48,6 +49,7 @@ def import_trec(
     metric: MetricFlag = None,
     split_as: SplitAsFlag = "dev",
     grade_scale: GradeScaleFlag = 1,
+    ignore_identical_ids: IdenticalIdsFlag = False,
     depth: DepthFlag = None,
     unanswered_are_empty: UnansweredFlag = False,
     json_output: JsonFlag = False,
@@ -61,7 +63,9 @@ def import_trec(
     """
     from evalake_ingest.imports.trec import load_qrels, load_run
 
-    declared = declared_dataset(dataset, metric, split_as, grade_scale, makes_it=qrels is not None)
+    declared = declared_dataset(
+        dataset, metric, split_as, grade_scale, ignore_identical_ids, makes_it=qrels is not None
+    )
     ranked = declared_ranking(label, depth, unanswered_are_empty, has_run=run is not None)
     require_any("trec", "--qrels", qrels, run)
     _import(
@@ -86,6 +90,7 @@ def import_json(
     metric: MetricFlag = None,
     split_as: SplitAsFlag = "dev",
     grade_scale: GradeScaleFlag = 1,
+    ignore_identical_ids: IdenticalIdsFlag = False,
     depth: DepthFlag = None,
     unanswered_are_empty: UnansweredFlag = False,
     json_output: JsonFlag = False,
@@ -96,7 +101,9 @@ def import_json(
     """
     from evalake_ingest.imports.json_pairs import load_qrels, load_run
 
-    declared = declared_dataset(dataset, metric, split_as, grade_scale, makes_it=qrels is not None)
+    declared = declared_dataset(
+        dataset, metric, split_as, grade_scale, ignore_identical_ids, makes_it=qrels is not None
+    )
     ranked = declared_ranking(label, depth, unanswered_are_empty, has_run=run is not None)
     require_any("json", "--qrels", qrels, run)
     _import(
@@ -142,6 +149,7 @@ def import_jsonl(
     metric: MetricFlag = None,
     split_as: SplitAsFlag = "dev",
     grade_scale: GradeScaleFlag = 1,
+    ignore_identical_ids: IdenticalIdsFlag = False,
     depth: DepthFlag = None,
     unanswered_are_empty: UnansweredFlag = False,
     json_output: JsonFlag = False,
@@ -167,7 +175,9 @@ def import_jsonl(
     globs = tuple(include or ()), tuple(exclude or ())
     if any(globs) and corpus is None:
         raise UsageError("has no meaning without --corpus", where="--include, --exclude")
-    declared = declared_dataset(dataset, metric, split_as, grade_scale, makes_it=tasks is not None)
+    declared = declared_dataset(
+        dataset, metric, split_as, grade_scale, ignore_identical_ids, makes_it=tasks is not None
+    )
     ranked = declared_ranking(label, depth, unanswered_are_empty, has_run=run is not None)
     mapped = read_names(names)
     files = JsonlFiles(tasks, gold, corpus, documents, mapped, *globs) if tasks else None
@@ -199,6 +209,7 @@ def import_beir(
     metric: MetricFlag = None,
     split_as: SplitAsFlag = "dev",
     grade_scale: GradeScaleFlag = 1,
+    ignore_identical_ids: IdenticalIdsFlag = False,
     depth: DepthFlag = None,
     unanswered_are_empty: UnansweredFlag = False,
     json_output: JsonFlag = False,
@@ -213,7 +224,9 @@ def import_beir(
 
     if not folder.is_dir():
         raise UsageError("not a folder", where=f"--from {folder}")
-    declared = declared_dataset(dataset, metric, split_as, grade_scale, makes_it=True)
+    declared = declared_dataset(
+        dataset, metric, split_as, grade_scale, ignore_identical_ids, makes_it=True
+    )
     ranked = declared_ranking(label, depth, unanswered_are_empty, has_run=run is not None)
     _import(
         dataset,

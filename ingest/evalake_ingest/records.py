@@ -175,6 +175,7 @@ class DatasetInfo:
     strata_label: str | None = None
     sha256: str | None = None  # of the single source file, where there is one
     split_rule: SplitRule = "hash"
+    ignore_identical_ids: bool = False  # the document with a task's own id is no answer to it
     declared: tuple[str, ...] = ()  # what an import declared; part of the edition's identity
 
 

@@ -10,6 +10,10 @@ attempts as (
     select * from {{ ref('stg_attempts') }}
 ),
 
+ignored as (
+    select * from {{ ref('stg_ignored_hits') }}
+),
+
 file_tasks as (
     select distinct
         dataset,
@@ -23,7 +27,7 @@ named as (
     select
         hits.run_id,
         hits.task_id,
-        hits.rank,
+        {{ counted_rank('hits.rank', 'ignored.ranks') }} as rank,
         coalesce(hits.path, hits.raw_path, hits.item_id) as unit
     from hits
     inner join file_tasks
@@ -34,6 +38,11 @@ named as (
         and hits.task_id = attempts.task_id
         and hits.attempt = attempts.attempt
         and file_tasks.edition = attempts.edition
+    left join ignored
+        on hits.run_id = ignored.run_id
+        and hits.task_id = ignored.task_id
+        and hits.attempt = ignored.attempt
+    where list_contains(ignored.ranks, hits.rank) is not true
 ),
 
 first_seen as (

@@ -13,6 +13,10 @@ attempts as (
     select * from {{ ref('stg_attempts') }}
 ),
 
+ignored as (
+    select * from {{ ref('stg_ignored_hits') }}
+),
+
 qrels as (
     select * from {{ ref('stg_qrels') }}
 ),
@@ -82,13 +86,19 @@ matches as (
 ),
 
 counted as (
-    select matches.*
+    select
+        matches.* replace ({{ counted_rank('matches.rank', 'ignored.ranks') }} as rank)
     from matches
     inner join attempts
         on matches.run_id = attempts.run_id
         and matches.task_id = attempts.task_id
         and matches.attempt = attempts.attempt
         and matches.edition = attempts.edition
+    left join ignored
+        on matches.run_id = ignored.run_id
+        and matches.task_id = ignored.task_id
+        and matches.attempt = ignored.attempt
+    where list_contains(ignored.ranks, matches.rank) is not true
 )
 
 -- A gold item has one level, one grade and any number of qrels.

@@ -9,6 +9,10 @@ task_levels as (
     select * from {{ ref('int_task_levels') }}
 ),
 
+ignored as (
+    select * from {{ ref('stg_ignored_hits') }}
+),
+
 n_files as (
     select
         run_id,
@@ -56,7 +60,7 @@ select
     attempts.n_hits,
     case
         when task_levels.level = 'file' then coalesce(n_files.n_units, 0)
-        else attempts.n_hits
+        else attempts.n_hits - coalesce(len(ignored.ranks), 0)
     end as n_units,
     lost.task_id is not null as is_lost,
     -- Whether it holds the task's gold cannot be told.
@@ -69,6 +73,9 @@ inner join task_levels
 left join lost
     on attempts.run_id = lost.run_id
     and attempts.task_id = lost.task_id
+left join ignored
+    on attempts.run_id = ignored.run_id
+    and attempts.task_id = ignored.task_id
 left join n_files
     on attempts.run_id = n_files.run_id
     and attempts.task_id = n_files.task_id

@@ -9,6 +9,7 @@ select
     primary_level,
     primary_metric,
     default_split,
+    ignore_identical_ids,
     rows_read,
     rows_kept,
     rows_dropped,

@@ -15,7 +15,7 @@ editions as (
 )
 
 select
-    *,
+    * replace (coalesce(ignore_identical_ids, false) as ignore_identical_ids),
     row_number() over (
         partition by dataset
         order by arrival_id desc nulls last, ingested_at desc

@@ -49,9 +49,10 @@ def scores_by_us(
     *,
     depth: int = 100,
     primary_metric: str | None = None,
+    ignore_identical_ids: bool = False,
 ) -> dict[tuple[str, str], float | None]:
     home = Path(tempfile.mkdtemp(dir=tmp_path))
-    edition = write_dataset(home, qrels)
+    edition = write_dataset(home, qrels, ignore_identical_ids=ignore_identical_ids)
     run = RunWriter(home, edition, depth=depth)
     run.event("started", n_tasks=len(lists), primary_metric=primary_metric)
     run.attempts({task: docs(*items) for task, items in lists.items()})
@@ -167,6 +168,30 @@ def test_a_run_has_no_row_of_a_deep_metric_that_it_was_not_asked_for(
     }
     assert shallow["t0", "recall@1000"] is None
     assert shallow["t0", "ap@100"] is not None
+
+
+def test_ignored_ids_score_as_lists_without_them(tmp_path: Path, models: CompiledModels) -> None:
+    """BEIR's `ignore_identical_ids`: such documents are taken out, then ranks are counted."""
+    qrels, lists = random_case(5, n_tasks=100, pools=(20, 60), lengths=(0, 1, 2, 7, 40))
+    rng = random.Random(5)
+    with_own = {}
+    for task, items in lists.items():
+        with_own[task] = list(items)
+        for _ in range(rng.choice([0, 1, 1, 2])):
+            with_own[task].insert(rng.randint(0, len(with_own[task])), task)
+        if rng.random() < 0.2:
+            qrels[task][task] = 1  # relevant, and no answer all the same
+    ours = scores_by_us(tmp_path, models, qrels, with_own, ignore_identical_ids=True)
+    theirs = scores_by_trec(qrels, lists)
+    compared = 0
+    for task, items in lists.items():
+        if items and any(grade >= 1 for grade in qrels[task].values()):
+            for metric, name in MEASURES.items():
+                assert ours[task, metric] == pytest.approx(theirs[task][name], abs=1e-12)
+                compared += 1
+    assert compared > 1_500
+    kept = scores_by_us(tmp_path, models, qrels, with_own)
+    assert any(kept[task, "mrr"] != ours[task, "mrr"] for task in lists)
 
 
 graded = st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 3), min_size=1, max_size=6)

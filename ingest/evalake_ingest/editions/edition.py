@@ -256,4 +256,5 @@ def dataset_row(edition: Edition, arrival_id: str) -> Row:
         "ingested_at": datetime.now(UTC).replace(tzinfo=None), "sha256": info.sha256,
         "strata_label": info.strata_label, "arrival_id": arrival_id,
         "selection_json": canonical_json(dict(edition.selection)) if edition.selection else None,
+        "ignore_identical_ids": info.ignore_identical_ids,
     }  # fmt: skip

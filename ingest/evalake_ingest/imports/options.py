@@ -11,6 +11,8 @@ from evalake_ingest.records import DatasetInfo, Level
 Unanswered = Literal["not_attempted", "empty"]
 
 _IMPORTED = "imported "
+_IGNORES = "ignore_identical_ids"
+_IGNORED = "Hits on the document with a task's own id are left out before ranks are counted."
 _DEFAULT_SPLITS: dict[SplitRule, str] = {"dev": "dev", "hash": "dev", "all": "all"}
 
 
@@ -22,6 +24,7 @@ class DatasetOptions:
     metric: str | None = None  # None: the usual one of its level
     split_as: SplitRule = "dev"
     grade_scale: int = 1  # grades are multiplied by it
+    ignore_identical_ids: bool = False  # the document with a task's own id is no answer to it
 
     def info(
         self, *, revision: str, loader_version: str, source: str, level: Level, metric: str,
@@ -44,10 +47,11 @@ class DatasetOptions:
             primary_level=level,
             primary_metric=primary,
             default_split=_DEFAULT_SPLITS[self.split_as],
-            caveats=caveats,
+            caveats=(*caveats, *([_IGNORED] if self.ignore_identical_ids else [])),
             strata_label=strata_label,
             split_rule=self.split_as,
-            declared=(primary, self.split_as),
+            ignore_identical_ids=self.ignore_identical_ids,
+            declared=(primary, self.split_as, *([_IGNORES] if self.ignore_identical_ids else [])),
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from evalake_ingest.rankings.answers import Ranking
@@ -39,24 +39,44 @@ def short_list_note(
         asked: what `--depth` said, if anything.
         is_declared_here: whether the import also makes the dataset, so that it takes `--metric`.
     """
-    metrics = {row["metric"]: row for row in metric_definitions(project)}
-    row = metrics.get(metric)
-    if row is None or not row["cutoff"] or depth >= int(row["cutoff"]):
+    name, _, cut = metric.partition(":")[0].partition("@")
+    if not cut.isdecimal() or depth >= int(cut):
         return None
-    cutoff = int(row["cutoff"])
-    nearer = [
-        name
-        for name, other in metrics.items()
-        if other["measure"] == row["measure"] and other["cutoff"] and int(other["cutoff"]) <= depth
-    ]
+    cutoff = int(cut)
+    nearer = {
+        row["metric"]: int(row["cutoff"])
+        for row in metric_definitions(project)
+        if row["metric"].partition("@")[0] == name and row["cutoff"] and int(row["cutoff"]) <= depth
+    }
     hits = "hit" if depth == 1 else "hits"
     why = f"the depth is {asked}" if asked else f"the longest list has {depth} {hits}"
     helps = [] if asked else [f"--depth {cutoff}, if {cutoff} were asked for"]
     if nearer and is_declared_here:
-        nearest = max(nearer, key=lambda name: int(metrics[name]["cutoff"]))
-        helps.append(f"--metric {nearest}")
+        helps.append(f"--metric {max(nearer, key=lambda metric: nearer[metric])}")
     told = f": add {', or '.join(helps)}" if helps else ""
     return f"{why}, so {metric} cannot be scored{told}"
+
+
+def identical_ids_note(
+    task_ids: Collection[str], documents: Collection[str], ranking: Ranking | None
+) -> str | None:
+    """That documents have the ids of tasks, and which flag leaves them out; None where none has.
+
+    Args:
+        documents: ids of the corpora's documents, as far as they are at hand.
+    """
+    helps = "if it is the query itself, import the dataset with --ignore-identical-ids"
+    answers = ranking.answers if ranking else {}
+    lists = {name: answer for name, answer in answers.items() if name in task_ids and answer.hits}
+    n_lists = sum(any(hit.doc_id == name for hit in answer.hits) for name, answer in lists.items())
+    if n_lists:
+        return (
+            f"{n_lists} of {len(lists)} lists hold the document that has the id of their query; "
+            f"{helps}"
+        )
+    if n_tasks := len(set(task_ids) & set(documents)):
+        return f"{n_tasks} of {len(task_ids)} queries have the id of a document; {helps}"
+    return None
 
 
 def _contradict(order: Sequence[tuple[int, float]]) -> bool:

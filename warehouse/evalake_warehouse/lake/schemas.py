@@ -40,7 +40,7 @@ def _columns(required: dict[str, pa.DataType], nullable: dict[str, pa.DataType])
 # fmt: off
 _DECLARED = (
     LakeTable(
-        "datasets", "arrival of a dataset edition", 2, per_run=False,
+        "datasets", "arrival of a dataset edition", 3, per_run=False,
         schema=_columns(
             {
                 "dataset": _STR, "edition": _STR, "revision": _STR, "loader_version": _STR,
@@ -50,6 +50,7 @@ _DECLARED = (
             },
             {
                 "sha256": _STR, "strata_label": _STR, "arrival_id": _STR, "selection_json": _STR,
+                "ignore_identical_ids": _BOOL,
             },
         ),
     ),
