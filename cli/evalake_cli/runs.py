@@ -23,6 +23,7 @@ select
     runs.arm_label,
     runs.dataset,
     runs.split,
+    runs.repeat,
     runs.status,
     runs.primary_metric as metric,
     metrics.mean,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalake_cli.app import app, current_project
@@ -27,8 +27,9 @@ _USUAL = {"repeat": 1, "failed": 0, "left": 0}
 @takes_sweep_flags
 def plan(flags: dict[str, Any]) -> int:
     """Show what a sweep would run, what is done, and the time it may take; spends nothing."""
+    from evalake_runners.engine.forecast import plan_rows
     from evalake_runners.engine.lake_read import LakeView
-    from evalake_runners.engine.plan import make_plan, plan_rows
+    from evalake_runners.engine.plan import make_plan
 
     project = current_project()
     request = make_request(project, flags)
@@ -43,6 +44,7 @@ def plan(flags: dict[str, Any]) -> int:
     _print_table(rows, hidden={"run_id", "run_label", "arm_hash"})
     _tell_other_labels(made.cells)
     _tell_unread(made.cells)
+    _tell_done([cell for cell in made.cells if cell.is_done])
     if made.looks:
         say('some cells use the test tail: running them needs --confirm "why"')
     return ExitCode.OK
@@ -106,6 +108,7 @@ def _print_results(results: list[CellResult], *, as_json: bool) -> None:
     for result in results:
         if result.message:
             say(f"{result.cell.arm.label} on {result.cell.dataset.dataset}: {result.message}")
+    _tell_done([result.cell for result in results if result.state == "done"])
     if any(result.statuses or result.cell.is_joining for result in results):
         say("next: evalake build")
     n_failed = sum(result.n_failed for result in results)
@@ -128,6 +131,12 @@ def _row(result: CellResult) -> dict[str, Any]:
         "run_id": result.run_id,
         "run_label": cell.run_label or cell.arm.label,
     }
+
+
+def _tell_done(cells: Sequence[Cell]) -> None:
+    """How to ask once more what was not asked now."""
+    if cells:
+        say(f"{len(cells)} done before; --again asks once more, as a new repeat beside the old run")
 
 
 def _tell_other_labels(cells: Iterable[Cell]) -> None:

@@ -61,6 +61,9 @@ TimeoutOption = Annotated[
 CacheOption = Annotated[
     str, typer.Option(metavar="on|off", help="off: build every index anew, to time it.")
 ]
+AgainOption = Annotated[
+    bool, typer.Option("--again", help="Ask what is done once more, as a new repeat.")
+]
 ConfirmOption = Annotated[
     str | None, typer.Option(metavar="WHY", help="Reason to use tasks of the test tail.")
 ]
@@ -85,6 +88,7 @@ def _flags(
     limit: LimitOption = None,
     timeout: TimeoutOption = None,
     cache: CacheOption = "on",
+    again: AgainOption = False,
     confirm: ConfirmOption = None,
     as_json: JsonFlag = False,
 ) -> int:
@@ -116,6 +120,7 @@ def make_request(project: Project, flags: dict[str, Any], *, retry_failed: bool 
     common: dict[str, Any] = {
         "limit": flags["limit"],
         "retry_failed": retry_failed,
+        "again": flags["again"],
         "confirm": flags["confirm"],
         "reuse_indexes": flags["cache"] == "on",
         "command": shlex.join(["evalake", *sys.argv[1:]]),

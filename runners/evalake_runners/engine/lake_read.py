@@ -204,6 +204,15 @@ class LakeView:
             self._add_statuses(by_id)
         return found
 
+    def repeats(self, key: CellKey) -> set[int]:
+        """Numbers of the repeats of a cell that were begun, with whatever tasks."""
+        arm_hash, dataset, split, seed, _ = key
+        return {
+            row["repeat"]
+            for row in self._events(dataset)
+            if (row["arm_hash"], row["split"], row["seed"]) == (arm_hash, split, seed)
+        }
+
     def _add_statuses(self, runs: Mapping[str, PastRun]) -> None:
         """What became of each task; one whose hits are gone from the lake was never asked."""
         counted = self._run_rows(

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count, groupby, islice
 from shlex import quote
-from typing import Any
 
 from evalake_ingest.corpora.rules import TEXT
 from evalake_ingest.corpora.sources import FolderSource
 from evalake_ingest.corpora.store import StoredCorpus, store_corpus
 from evalake_runners.engine.arms import Arm, ArmSpec, bind
-from evalake_runners.engine.indexes import IndexStore
 from evalake_runners.engine.lake_read import CellKey, DatasetRow, LakeView, PastRun, TaskRow
 from evalake_runners.engine.reuse import take_evidence
 from evalake_runners.sweeps.config import TEST_SPLITS, DatasetEntry, Limits
@@ -34,6 +33,7 @@ class Request:
     primary_metric: str | None = None
     limit: int | None = None  # tasks per cell
     retry_failed: bool = False  # resume
+    again: bool = False  # ask what is done once more, as new repeats
     confirm: str | None = None
     reuse_indexes: bool = True
     command: str = ""
@@ -135,6 +135,8 @@ def make_plan(project: Project, request: Request, view: LakeView | None = None) 
     if problems:
         raise ConfigError(problems, hint=" && ".join(hints) or None)
     settle(cells, view, retry_failed=request.retry_failed)
+    if request.again:
+        cells = _asked_again(cells, view, request)
     return Plan(request, tuple(cells))
 
 
@@ -151,44 +153,42 @@ def settle(cells: Sequence[Cell], view: LakeView, *, retry_failed: bool) -> None
         _settle_one(cell, same, retry_failed=retry_failed)
 
 
-def expected_seconds(cell: Cell, view: LakeView, indexes: IndexStore) -> float | None:
-    """Time of what is left of a cell, from earlier runs of its arm; None where there are none."""
-    if cell.is_done:
-        return 0.0
-    search = view.search_seconds(cell.arm.arm_hash, cell.dataset.dataset)
-    if search is None:
-        return None
-    corpora = {task.corpus_id for task in cell.todo}
-    missing = [corpus for corpus in corpora if not indexes.has(cell.arm, corpus)]
-    ingestion = cell.arm.ingestion_hash
-    indexing = sum(view.index_seconds.get((ingestion, corpus), 0.0) for corpus in missing)
-    return len(cell.todo) * search + indexing
+def _asked_again(cells: Sequence[Cell], view: LakeView, request: Request) -> list[Cell]:
+    """The cells with a new repeat in place of each that is done, numbered on from the highest.
+
+    A repeat that was begun and not ended is gone on with. `resume` begins none.
+    """
+    asked: list[Cell] = []
+    for _, group in groupby(cells, key=lambda cell: (cell.arm.label, id(cell.tasks))):
+        stated = list(group)
+        made = view.repeats(stated[0].key)
+        further = [_as_repeat(stated[0], number) for number in sorted(made) if number > len(stated)]
+        settle(further, view, retry_failed=request.retry_failed)
+        known = [*stated, *(cell for cell in further if cell.run_id is not None)]
+        if request.retry_failed:
+            open_cells = [cell for cell in known if not cell.is_done]
+            asked += (open_cells or known)[-len(stated) :]
+            continue
+        # A system of unknown version is never done, and what it answered before is kept as well.
+        first_free = max(made | {len(stated)}) + 1
+        fresh = (_as_repeat(stated[0], number) for number in count(first_free))
+        left = [cell for cell in known if not cell.is_done and not _is_repeated(cell, made)]
+        new = list(islice(fresh, max(0, len(stated) - len(left))))
+        settle(new, view, retry_failed=False)
+        asked += [*left, *new][: len(stated)]
+    return asked
 
 
-def plan_rows(project: Project, plan: Plan, view: LakeView) -> list[dict[str, Any]]:
-    """A plan as a table."""
-    indexes = IndexStore(project.indexes, reuse=plan.request.reuse_indexes)
-    rows = []
-    for cell in plan.cells:
-        corpora = {task.corpus_id for task in cell.todo}
-        rows.append(
-            {
-                "arm": cell.arm.label,
-                "dataset": cell.dataset.dataset,
-                "split": cell.split,
-                "repeat": cell.repeat,
-                "tasks": len(cell.tasks),
-                "to_do": len(cell.todo),
-                "failed": cell.n_failed,
-                "state": cell.state,
-                "to_index": sum(not indexes.has(cell.arm, corpus) for corpus in corpora),
-                "expected_s": expected_seconds(cell, view, indexes),
-                "run_id": cell.run_id,
-                "run_label": cell.run_label,
-                "arm_hash": cell.arm.arm_hash[:12],
-            }
-        )
-    return rows
+def _is_repeated(cell: Cell, made: Collection[int]) -> bool:
+    return cell.is_new and cell.repeat in made and not cell.arm.version_known
+
+
+def _as_repeat(cell: Cell, number: int) -> Cell:
+    """The same cell under another number, before it is known what earlier runs have done of it."""
+    return replace(
+        cell, repeat=number, run_id=None, run_label=None, is_new=True, is_finished=False,
+        is_joining=False, todo=[], n_failed=0,
+    )  # fmt: skip
 
 
 def _cells_of(
@@ -212,29 +212,27 @@ def _cells_of(
         own_corpus = _own_corpus(project, spec)
         corpus_id = own_corpus.stored.corpus_id if own_corpus else None
         own = [replace(task, corpus_id=corpus_id) for task in tasks] if corpus_id else tasks
-        for repeat in range(1, request.repeats + 1):
-            arm = bind(
-                spec,
-                dataset=dataset.dataset,
-                edition=dataset.edition,
-                seed=request.seed,
-                project=project,
-                corpus_id=corpus_id,
-            )
-            cells.append(
-                Cell(
-                    arm=arm,
-                    dataset=dataset,
-                    split=split,
-                    seed=request.seed,
-                    repeat=repeat,
-                    tasks=own,
-                    family=request.family,
-                    primary_metric=request.primary_metric or dataset.primary_metric,
-                    has_tail=has_tail,
-                    own_corpus=own_corpus,
-                )
-            )
+        arm = bind(
+            spec,
+            dataset=dataset.dataset,
+            edition=dataset.edition,
+            seed=request.seed,
+            project=project,
+            corpus_id=corpus_id,
+        )
+        first = Cell(
+            arm=arm,
+            dataset=dataset,
+            split=split,
+            seed=request.seed,
+            repeat=1,
+            tasks=own,
+            family=request.family,
+            primary_metric=request.primary_metric or dataset.primary_metric,
+            has_tail=has_tail,
+            own_corpus=own_corpus,
+        )
+        cells += [_as_repeat(first, number) for number in range(1, request.repeats + 1)]
     return cells
 
 
