@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -17,6 +18,7 @@ from evalake_ingest.editions.pipeline import ingest
 from evalake_ingest.records import DatasetInfo, GoldItem, Level, Loaded, Qrel, Task
 from evalake_warehouse.project import Project
 
+NEW_COLUMNS = {"language", "n_symbols", "edition", "reading", "n_files"}  # since version 2
 FILES = {
     "src/main.ts": "export const lookup = (k: string) => k;\nexport class Auth { login() {} }\n",
     "src/a.py": "def alpha():\n    return 1\n\n\nclass Box:\n    def size(self): ...\n",
@@ -157,6 +159,24 @@ def test_the_last_reading_of_one_edition_is_the_present_one(
     assert [(row["path"], row["reading"]) for row in left_out] == [("x.bin", 2), ("y.bin", 2)]
     read = [row["reading"] for row in lake_rows(project, "corpus_files") if row["reading"]]
     assert sorted(read) == [1, 2, 2]  # the third reading said nothing new
+
+
+def test_a_lake_of_an_earlier_version_tells_what_it_has_beside_the_files(
+    project: Project, tmp_path: Path
+) -> None:
+    edition = folder(project, repo(tmp_path / "r", {"a.py": "", "x.bin": "\0"}))
+    for file in (project.lake / "corpus_files").glob("dataset=toy/run_date=*/*-*.parquet"):
+        file.unlink()
+    (file,) = (project.lake / "corpus_files").glob("dataset=toy/run_date=*/*.parquet")
+    table = pq.ParquetFile(file).read()
+    columns = [name for name in table.schema.names if name not in NEW_COLUMNS]
+    rows = table.select(columns).to_pylist()
+    skipped = {**rows[0], "path": "out.py", "status": "skipped_link", "n_lines": None}
+    file.unlink()
+    pq.write_table(pa.Table.from_pylist([*rows, skipped]), file)
+    assert [row["path"] for row in list_left_out(project.lake, "toy", edition)] == ["out.py"]
+    (corpus,) = describe(project.lake, "toy")["corpora"]
+    assert corpus["files_by_status"] == {"ok": 1, "skipped_link": 1}
 
 
 def test_a_pinned_corpus_has_a_row_for_each_file_of_another_suffix(

@@ -151,6 +151,8 @@ def test_hostile_files_are_survived_and_counted(make: Make, tmp_path: Path) -> N
     system = make()
     report = system.index(corpus, tmp_path / "index")
     assert report.counts["warnings"] >= 1  # the file over a megabyte, named in pydocs-mcp's log
+    assert report.counts["files_without_chunks"] >= 1
+    assert report.counts["files"] + report.counts["files_without_chunks"] == len(corpus.paths)
     hits = system.open(corpus, tmp_path / "index").search(ask("value added tax")).hits
     assert hits[0].qualified_name == "shop.prices.add_tax"
 

@@ -84,3 +84,13 @@ def test_a_root_behind_a_link_is_the_same_root(tmp_path: Path) -> None:
     resolver = PathResolver(["a.py"], [link])
     assert resolver.resolve(str(link / "a.py")) == "a.py"
     assert resolver.resolve(str(real / "a.py")) == "a.py"
+
+
+def test_an_accent_may_be_composed_or_not_where_one_file_has_the_name() -> None:
+    resolver = PathResolver(["src/caf\u00e9.py", "a\u00e9.py", "ae\u0301.py"])
+    assert resolver.resolve("./src/cafe\u0301.py") == "src/caf\u00e9.py"
+    assert resolver.resolve("ae\u0301.py") == "ae\u0301.py"  # as answered, before any other reading
+    assert resolver.resolve("src/cafe.py") is None
+    assert (
+        PathResolver(["a\u00e9\u0323.py", "ae\u0323\u0301.py"]).resolve("a\u1eb9\u0301.py") is None
+    )

@@ -158,6 +158,45 @@ def test_chance_draws_distinct_items_by_seed_and_reaches_each_one_alike() -> Non
         assert abs(sum(item in drawn for drawn in draws) - 1_000) < 137
 
 
+MIXED = {
+    "src/app.ts": b"export const zebra = 1;\n", ".github/workflows/ci.yml": b"zebra: push\n",
+    ".gitignore": b"*\nsrc/\n", ".ignore": b"*\n", "main.go": b"package zebra\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("system", ["bm25", "ripgrep"])
+def test_hidden_and_ignored_files_of_a_corpus_are_searched(
+    system: str, project: Project, tmp_path: Path
+) -> None:
+    view = view_of(tmp_path, MIXED)
+    made = get_adapter(system).make(get_adapter(system).config_model(), setup(project))
+    made.index(view, tmp_path)
+    hits = made.open(view, tmp_path).search(Query("t", "zebra", 10, 0)).hits
+    assert {hit.raw_path for hit in hits} == {"src/app.ts", ".github/workflows/ci.yml", "main.go"}
+
+
+def test_files_that_ripgrep_does_not_read_for_their_size_are_counted(
+    project: Project, tmp_path: Path
+) -> None:
+    adapter = get_adapter("ripgrep")
+    files = {"a.txt": b"x" * 1_024, "b.txt": b"x" * 1_025, "c.txt": b"x" * 2_000}
+    made = adapter.make(adapter.config_model(max_filesize="1K"), setup(project))
+    report = made.index(view_of(tmp_path, files), tmp_path)
+    assert report.counts == {"files": 3, "files_too_large": 2}
+
+
+def view_of(tmp_path: Path, files: dict[str, bytes]) -> CorpusView:
+    root = tmp_path / "files"
+    for path, content in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(content)
+    return CorpusView("c", "files", root, tuple(sorted(files)))
+
+
+def setup(project: Project) -> Setup:
+    return Setup("d", "e", 10, 0, project, ())
+
+
 @pytest.mark.parametrize("system", ["bm25", "ripgrep"])
 def test_a_lexical_system_finds_the_file_that_has_the_words(system: str, toy: Project) -> None:
     run(toy, arm(system))

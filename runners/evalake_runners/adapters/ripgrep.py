@@ -73,7 +73,10 @@ class RipgrepSystem(LocalSystem):
         """Lay out documents; a files corpus needs nothing."""
         find_rg()
         if corpus.kind == "files":
-            return IndexReport(counts={"files": len(corpus.paths)})
+            limit = _n_bytes(self._config.max_filesize)
+            sizes = [(corpus.root / path).stat().st_size for path in corpus.paths]
+            n_large = sum(size > limit for size in sizes)
+            return IndexReport(counts={"files": len(sizes), "files_too_large": n_large})
         doc_ids = []
         for number, (doc_id, text) in enumerate(read_documents(corpus)):
             file = index_dir / _DOCUMENTS / f"{number // 1000:04d}" / f"{number:07d}.txt"
@@ -201,6 +204,14 @@ def best_window(
         if score > best + 1e-12:
             best, span = score, (numbers[start], number)
     return best, span
+
+
+def _n_bytes(size: str) -> int:
+    """A size as rg reads it: `2M` is 2 x 1024 x 1024 bytes."""
+    powers = {"K": 1, "M": 2, "G": 3}
+    if size[-1] in powers:
+        return int(size[:-1]) << (10 * powers[size[-1]])
+    return int(size)
 
 
 def _text(value: Mapping[str, str]) -> str:

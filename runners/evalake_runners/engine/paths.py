@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from evalake_ingest.corpora.rules import folded
+
 RESOLVED = "resolved"
 UNRESOLVED = "unresolved"
 
@@ -29,6 +31,10 @@ class PathResolver:
 
     def __init__(self, paths: Iterable[str], roots: Iterable[Path] = ()) -> None:
         self._paths = frozenset(paths)
+        self._composed: dict[str, str | None] = {}
+        for path in self._paths:
+            if not path.isascii():
+                self._composed[folded(path)] = None if folded(path) in self._composed else path
         self._top = frozenset(path.split("/", 1)[0] for path in self._paths if "/" in path)
         spellings = {str(spelling) for root in roots for spelling in (root, root.resolve())}
         self._roots = tuple(sorted((spelling.rstrip("/") + "/" for spelling in spellings), key=len))
@@ -68,11 +74,17 @@ class PathResolver:
 
     def _inside(self, text: str) -> str | None:
         path = posixpath.normpath(text)
-        if path in self._paths:
-            return path
+        if (found := self._spelled(path)) is not None:
+            return found
         first, _, rest = path.partition("/")
         is_own_name = first not in self._top and first != ".."
-        return rest if is_own_name and rest in self._paths else None
+        return self._spelled(rest) if is_own_name else None
+
+    def _spelled(self, path: str) -> str | None:
+        """The path, or the only one that differs from it in composition of accents alone."""
+        if path in self._paths:
+            return path
+        return None if path.isascii() else self._composed.get(folded(path))
 
     def _find_module(self, text: str) -> str | None:
         if not _MODULE.match(text):

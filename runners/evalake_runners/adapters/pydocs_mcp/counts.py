@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # rebuilt, and finds nothing, would look full. Its docsize table has what was really indexed.
 _QUERIES = {
     "chunks": "select count(*) from chunks",
+    "files": "select count(distinct source_path) from chunks",
     "fts_rows": "select count(*) from chunks_fts_docsize",
     "trees": "select count(*) from document_trees",
     "edges": "select count(*) from node_references "

@@ -158,6 +158,8 @@ class PydocsSystem:
                 built = runner.run(build_index(corpus, workspace.database, settings, stages))
             counts = runner.run(count_index(self._database(workspace), settings))
         require_branches(self.pipeline.needs, counts, where=self.name)
+        if corpus.kind == "files":  # it has its own list of suffixes and of folders
+            counts["files_without_chunks"] = len(corpus.paths) - counts["files"]
         return IndexReport(
             n_chunks=counts["chunks"],
             n_vectors=counts["vectors"],
