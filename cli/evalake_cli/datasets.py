@@ -23,8 +23,8 @@ def list_datasets(
     json_output: JsonFlag = False,
 ) -> None:
     """List every dataset edition in the lake: rows kept, left out by reason, splits."""
+    from evalake_ingest.benchmarks import BENCHMARKS
     from evalake_ingest.editions.catalogue import count_splits, list_drops, list_editions
-    from evalake_ingest.loaders import LOADERS
 
     shown = (
         "dataset", "edition", "revision", "rows_read", "rows_kept", "rows_dropped",
@@ -41,7 +41,7 @@ def list_datasets(
         }
         rows.append({key: row[key] for key in shown} | told)
     known = {row["dataset"] for row in rows}
-    absent = [name for name in LOADERS if name not in known] if show_all else []
+    absent = [name for name in BENCHMARKS if name not in known] if show_all else []
     empty = dict.fromkeys((*shown, "dropped_by_reason", "splits"))
     rows += [{**empty, "dataset": name} for name in absent]
     if json_output:
@@ -49,7 +49,7 @@ def list_datasets(
         return
     print_rows([_summary(row) for row in rows])
     if not rows:
-        say(f"can be ingested: {', '.join(LOADERS)}")
+        say(f"can be ingested: {', '.join(BENCHMARKS)}")
 
 
 def _summary(row: dict[str, Any]) -> dict[str, Any]:

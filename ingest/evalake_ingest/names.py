@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from shlex import quote
 
-from evalake_ingest.loaders import LOADERS
+from evalake_ingest.benchmarks import BENCHMARKS
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.project import Project
 from evalake_warehouse.questions.definitions import is_metric, metric_definitions
@@ -19,7 +19,7 @@ _ALL = "evalake datasets list --all"
 
 def is_benchmark(name: str) -> bool:
     """Whether a dataset of this name is one that `evalake ingest` makes."""
-    return name in LOADERS
+    return name in BENCHMARKS
 
 
 def check_own_name(name: str, *, where: str = "--dataset") -> None:
@@ -45,9 +45,9 @@ def ingested_names(lake: Path) -> list[str]:
 
 def absent_dataset(name: str, ingested: Collection[str]) -> UsageError:
     """The error about a dataset that is not in the lake, with a command that works as it stands."""
-    if name in LOADERS:
+    if name in BENCHMARKS:
         return UsageError(f"dataset `{name}` is not ingested here", hint=f"evalake ingest {name}")
-    near = get_close_matches(name, [*ingested, *LOADERS], n=1)
+    near = get_close_matches(name, [*ingested, *BENCHMARKS], n=1)
     if not near:
         known = f"; there are: {', '.join(ingested)}" if ingested else ""
         return UsageError(f"no dataset `{name}` in the lake{known}", hint=_ALL)
@@ -71,7 +71,7 @@ def require_plain_name(name: str, *, where: str = "") -> None:
 
 def fetch_hint(project: Project, dataset: str) -> str:
     """The command that brings a dataset of the lake here once more, with its corpora."""
-    if dataset in LOADERS:
+    if dataset in BENCHMARKS:
         return f"evalake ingest {dataset}"
     return "evalake import --help" if dataset in ingested_names(project.lake) else _ALL
 

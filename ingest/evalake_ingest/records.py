@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
-from evalake_ingest.editions.splits import SplitRule
-
+# How tasks are split: by their hash; all of them dev, so that no tail is held back; not at all.
+SplitRule = Literal["hash", "dev", "all"]
 Level = Literal["file", "symbol", "lines", "doc"]
 Relation = Literal["fingerprint", "symbol", "doc_id", "text", "file", "lines"]
 Role = Literal["primary", "touched", "core", "admissible"]
@@ -236,7 +236,7 @@ class Loaded:
 
 
 class Loader(Protocol):
-    """One benchmark. Registered by name in `evalake_ingest.loaders.LOADERS`."""
+    """One benchmark. Registered by name in `evalake_ingest.benchmarks.BENCHMARKS`."""
 
     name: str
     takes: frozenset[LoadFlag]  # any other flag is refused before `load`

@@ -11,7 +11,7 @@ import pytest
 from tests.ingest.toy_loaded import LOAD, loaded, task
 
 from evalake_cli.main import run_cli
-from evalake_ingest import loaders
+from evalake_ingest import benchmarks, loaders
 from evalake_ingest.corpora.store import open_corpus
 from evalake_ingest.editions.catalogue import describe
 from evalake_ingest.editions.gold_answers import load_gold_hits
@@ -105,7 +105,7 @@ def cells(line: str) -> tuple[str, str, str]:
 
 def test_every_dataset_that_can_be_ingested_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "datasets", "list", "--all", "--json")
-    assert [row["dataset"] for row in json.loads(out)] == list(loaders.LOADERS)
+    assert [row["dataset"] for row in json.loads(out)] == list(benchmarks.BENCHMARKS)
 
 
 @pytest.mark.parametrize(

@@ -220,9 +220,9 @@ def test_conala_of_another_schema_is_refused(project: Project, tmp_path: Path) -
 
 
 def test_every_loader_can_be_had_by_name_and_a_wrong_name_gets_a_near_one() -> None:
-    from evalake_ingest.loaders import LOADERS
+    from evalake_ingest.benchmarks import BENCHMARKS
 
-    assert [get_loader(name).name for name in LOADERS] == list(LOADERS)
+    assert [get_loader(name).name for name in BENCHMARKS] == list(BENCHMARKS)
     with pytest.raises(UsageError, match="did you mean `ds1000`"):
         get_loader("ds100")
 

@@ -208,3 +208,8 @@ def _definitions(tree: ast.Module) -> Iterator[tuple[Definition, str, str]]:
             for child in reversed(list(ast.iter_child_nodes(node)))
             if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case)
         ]
+
+
+def by_length(symbols: list[Symbol]) -> list[Symbol]:
+    """Shortest first: of overloads and property accessors of one name, the last one is the body."""
+    return sorted(symbols, key=lambda symbol: symbol.n_lines)

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from evalake_ingest.corpora.rules import folded
 from evalake_ingest.corpora.store import CorpusFile, StoredCorpus, load_symbols
-from evalake_ingest.corpora.symbols import SuffixIndex, Symbol
+from evalake_ingest.corpora.symbols import SuffixIndex, Symbol, by_length
 from evalake_ingest.records import Drop, DropReason, GoldItem, Qrel, Task
 from evalake_warehouse.project import Project
 
@@ -114,11 +114,6 @@ class CorpusFacts:
             if name in {symbol.symbol, *self.suffixes.names(symbol)}:
                 return [symbol]
         return [symbol for symbol in here if symbol.symbol.rpartition(".")[2] == name]
-
-
-def by_length(symbols: list[Symbol]) -> list[Symbol]:
-    """Shortest first: of overloads and property accessors of one name, the last one is the body."""
-    return sorted(symbols, key=lambda symbol: symbol.n_lines)
 
 
 @dataclass

@@ -11,10 +11,8 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-# How tasks are split: by their hash; all of them dev, so that no tail is held back; not at all.
-SplitRule = Literal["hash", "dev", "all"]
+from evalake_ingest.records import SplitRule
 
 SPLIT_RULE = "hash-threshold"
 SPLIT_RULE_VERSION = "1"

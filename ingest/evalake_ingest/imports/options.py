@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
-from evalake_ingest.editions.splits import SplitRule
-from evalake_ingest.records import DatasetInfo, Level
-
-Unanswered = Literal["not_attempted", "empty"]
+from evalake_ingest.rankings.answers import Unanswered
+from evalake_ingest.records import DatasetInfo, Level, SplitRule
 
 _IMPORTED = "imported "
 _IGNORES = "ignore_identical_ids"

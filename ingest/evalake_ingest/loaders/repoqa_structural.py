@@ -10,8 +10,13 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from evalake_ingest.corpora.symbols import Symbol, module_name, package_dirs, read_symbols
-from evalake_ingest.editions.complete_gold import by_length
+from evalake_ingest.corpora.symbols import (
+    Symbol,
+    by_length,
+    module_name,
+    package_dirs,
+    read_symbols,
+)
 from evalake_ingest.loaders.repoqa import read_release, repo_corpus
 from evalake_ingest.originals.original_files import Original, find_originals
 from evalake_ingest.originals.selection import check_repos, select_repo

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from evalake_ingest.imports.options import Unanswered
+Unanswered = Literal["not_attempted", "empty"]
 
 
 @dataclass(frozen=True, slots=True)

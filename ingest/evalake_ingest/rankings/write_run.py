@@ -11,10 +11,9 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from evalake_ingest.imports.options import Unanswered
 from evalake_ingest.publish import find_lake_file
 from evalake_ingest.rankings.answered_paths import AnsweredPaths
-from evalake_ingest.rankings.answers import ImportedAnswer, Ranking
+from evalake_ingest.rankings.answers import ImportedAnswer, Ranking, Unanswered
 from evalake_ingest.rankings.notes import order_note
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.identity import canonical_json, content_hash, sha256_text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evalake_ingest.loaders import LOADERS
+from evalake_ingest.benchmarks import BENCHMARKS
 from evalake_ingest.names import absent_dataset, ingested_names
 from evalake_runners.sweeps.config import DatasetEntry, Sweep
 from evalake_runners.sweeps.yaml_file import YamlFile, check_parts, did_you_mean
@@ -29,7 +29,7 @@ def check_datasets(file: YamlFile, project: Project) -> list[str]:
     ingested = ingested_names(project.lake)
     hints: dict[str, None] = {}
     for number, name in _written(file):
-        if name not in ingested and name not in LOADERS:
+        if name not in ingested and name not in BENCHMARKS:
             error = absent_dataset(name, ingested)
             file.add(("datasets", number, "dataset"), error.problems[0].what)
             hints.setdefault(error.hint or "")

@@ -45,7 +45,7 @@ def _environment(macros: Path, variables_json: str) -> Environment:
             raise KeyError(f"no dbt variable {name!r}")
         return value
 
-    files = sorted(path for pattern in _PATTERNS for path in macros.glob(pattern))
+    files = sorted(path for pattern in _PATTERNS for path in macros.rglob(pattern))
     source = "\n".join(path.read_text("utf-8") for path in files)
     environment = jinja2.Environment(  # noqa: S701 - SQL, not HTML
         undefined=jinja2.StrictUndefined, extensions=["jinja2.ext.do"]
