@@ -94,3 +94,11 @@ def test_a_bare_name_that_is_also_given_in_full_is_no_loss() -> None:
 def test_question_types_are_normalised_on_the_first_word() -> None:
     told = [question_type(text) for text in ("Where (Localization Queries)", "where", "Is it?", "")]
     assert told == ["where", "where", None, None]
+
+
+def test_an_answer_that_cites_left_out_files_alone_says_so() -> None:
+    paths = CitedPaths(PATHS, "repo", left_out=["web/app.ts", "logo.png"])
+    (drop,) = cite_files("`web/app.ts` and `gone.py`", paths).drops("row 1", "t1")
+    assert (drop.reason, drop.evidence) == ("file_left_out", "web/app.ts, gone.py")
+    (drop,) = cite_files("`web/app.ts`", CitedPaths(PATHS, "repo")).drops("row 1", "t1")
+    assert drop.reason == "unresolved_citation"

@@ -54,7 +54,9 @@ def test_a_clone_is_at_its_commit_without_history_or_origin(
     options = LoadOptions(cache=tmp_path / "cache")
     source = open_repositories([pin(origin, digits)], options)[pin(origin, digits)]
     assert not isinstance(source, Missing)
-    assert source_paths(source) == {"old.py"}  # and not the link out of the tree
+    paths, left_out = source_paths(source)
+    assert paths == {"old.py"}  # and not the link out of the tree
+    assert ".git/" in left_out
     assert source.commit == origin[1]
     (folder,) = (path for path in (tmp_path / "cache/clones").iterdir() if path.is_dir())
     assert git(folder, "remote") == ""

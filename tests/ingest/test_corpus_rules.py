@@ -41,6 +41,7 @@ MIXED: dict[str, str | bytes] = {
     "node_modules/a/i.js": "x", "node_modules/b/i.js": "x", ".git/HEAD": "ref",
     "env/pyvenv.cfg": "home", "env/lib/x.py": "x", "dist/app.js": "x",
     "vendor/modules.txt": "x", "vendor/x/x.go": "x", "pkg/dist/__init__.py": "",
+    "build/__init__.py": "",
     "sub/dist/kept.js": "no project file stands beside it",
 }  # fmt: skip
 
@@ -49,7 +50,7 @@ def test_every_text_file_is_corpus_and_every_other_has_a_reason(tmp_path: Path) 
     kept, left = read(write(tmp_path, MIXED))
     assert kept == {
         "src/a.ts", ".github/workflows/ci.yml", ".gitignore", "empty.go", "café.py", "data.csv",
-        "package.json", "pkg/dist/__init__.py", "sub/dist/kept.js",
+        "package.json", "pkg/dist/__init__.py", "sub/dist/kept.js", "build/__init__.py",
     }  # fmt: skip
     assert left == {
         "logo.png": ("skipped_binary", 1), "package-lock.json": ("skipped_generated", 1),
@@ -75,7 +76,7 @@ def test_a_pinned_rule_keeps_its_suffixes_and_counts_the_others(tmp_path: Path) 
     kept, left = read(write(tmp_path, MIXED | {"null.txt": b"a\0b"}), SUFFIXES)
     assert kept == {
         "café.py", "env/lib/x.py", "env/pyvenv.cfg", "vendor/modules.txt", "pkg/dist/__init__.py",
-        "null.txt",
+        "build/__init__.py", "null.txt",
     }  # fmt: skip
     assert left["src/a.ts"] == ("skipped_suffix", 1)
     assert left["node_modules/"] == ("skipped_vendored", 2)

@@ -188,8 +188,10 @@ def is_absent(source: CorpusSource) -> bool:
     return isinstance(source, MemorySource) and not source.contents
 
 
-def source_paths(source: CorpusSource) -> frozenset[str]:
-    """Paths of a source's files, for loaders that resolve citations."""
-    return frozenset(
-        entry.path for entry in source.documents() if isinstance(entry, CorpusDocument)
-    )
+def source_paths(source: CorpusSource) -> tuple[frozenset[str], frozenset[str]]:
+    """Paths of a source's files, for loaders that resolve citations, and of what it leaves out."""
+    paths: set[str] = set()
+    left_out: set[str] = set()
+    for entry in source.documents():
+        (paths if isinstance(entry, CorpusDocument) else left_out).add(entry.path)
+    return frozenset(paths), frozenset(left_out)

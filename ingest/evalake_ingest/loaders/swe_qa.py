@@ -112,7 +112,8 @@ class _Reader:
                     for number in range(1, len(rows) + 1)
                 ]
                 continue
-            cited_paths = CitedPaths(source_paths(source), pin.short_name)
+            paths, left_out = source_paths(source)
+            cited_paths = CitedPaths(paths, pin.short_name, left_out)
             for number, row in enumerate(rows, start=1):
                 cited = cite_files(row.answer, cited_paths)
                 task_id, source_row = _task_id(name, number), _source_row(name, number)

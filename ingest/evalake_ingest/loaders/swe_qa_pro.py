@@ -128,7 +128,7 @@ class _Reader:
             self._read[row.repo] = _Repository.read(source)
         repository = self._read[row.repo]
         short_name = row.repo.rpartition("/")[2]
-        cited = cite_files(row.answer, CitedPaths(repository.contents, short_name))
+        cited = cite_files(row.answer, repository.cited_paths(short_name))
         self.drops += cited.drops(source_row, task_id)
         if not cited.gold:
             return None
@@ -154,16 +154,23 @@ class _Repository:
 
     contents: Mapping[str, bytes]
     packages: frozenset[str]
+    left_out: tuple[str, ...]
     _symbols: dict[str, tuple[Symbol, ...]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, source: CorpusSource) -> _Repository:
-        contents = {
-            entry.path: entry.content
-            for entry in source.documents()
-            if isinstance(entry, CorpusDocument)
-        }
-        return cls(contents, package_dirs(contents))
+        contents: dict[str, bytes] = {}
+        left_out: list[str] = []
+        for entry in source.documents():
+            if isinstance(entry, CorpusDocument):
+                contents[entry.path] = entry.content
+            else:
+                left_out.append(entry.path)
+        return cls(contents, package_dirs(contents), tuple(left_out))
+
+    def cited_paths(self, short_name: str) -> CitedPaths:
+        """Its files, for citations."""
+        return CitedPaths(self.contents, short_name, self.left_out)
 
     def finer_gold(self, found: tuple[tuple[Citation, str], ...]) -> Iterator[GoldItem]:
         """A lines item for each cited range, and the innermost definition that it lies in.

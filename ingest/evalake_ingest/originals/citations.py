@@ -48,7 +48,7 @@ class Citation:
 class Resolution:
     """What a citation means in a corpus."""
 
-    status: Literal["exact", "suffix", "ambiguous", "unresolved"]
+    status: Literal["exact", "suffix", "ambiguous", "left_out", "unresolved"]
     path: str | None = None
 
 
@@ -86,8 +86,10 @@ class CitedPaths:
 
     paths: Iterable[str]
     repo_name: str  # a leading folder of this name is the checkout's own
+    left_out: Iterable[str] = ()  # files that the repository has and the corpus has not
     _known: frozenset[str] = field(init=False)
     _by_name: dict[str, list[str]] = field(init=False)
+    _others: CitedPaths | None = field(init=False)
 
     def __post_init__(self) -> None:
         self._known = frozenset(self.paths)
@@ -95,6 +97,8 @@ class CitedPaths:
         for path in self._known:
             by_name[posixpath.basename(path)].append(path)
         self._by_name = dict(by_name)
+        others = frozenset(self.left_out)
+        self._others = CitedPaths(others, self.repo_name) if others else None
 
     def resolve(self, cited: str) -> Resolution:
         """The file meant: the path itself, or the only one that ends in it."""
@@ -113,4 +117,7 @@ class CitedPaths:
         ]
         if len(ending) == 1:
             return Resolution("suffix", ending[0])
-        return Resolution("ambiguous" if ending else "unresolved")
+        if ending:
+            return Resolution("ambiguous")
+        is_left_out = self._others is not None and self._others.resolve(cited).path is not None
+        return Resolution("left_out" if is_left_out else "unresolved")

@@ -29,7 +29,9 @@ class CitedFiles:
         elif not self.lost:
             yield Drop(source_row, "no_citation", task_id)
         else:
-            reason: DropReason = "ambiguous_basename" if ambiguous else "unresolved_citation"
+            left_out = any(meant.status == "left_out" for _, meant in self.lost)
+            reason: DropReason = "file_left_out" if left_out else "unresolved_citation"
+            reason = "ambiguous_basename" if ambiguous else reason
             told = ", ".join(dict.fromkeys(one.path for one, _ in self.lost))
             yield Drop(source_row, reason, task_id, told)
 
