@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections import Counter
 from typing import Annotated, Any
 
@@ -105,6 +107,62 @@ def show_dataset(
         names = {"path": "path", "status": "reason", "detail": "detail", "n_files": "files"}
         listed = [{title: row.get(key) for key, title in names.items()} for row in left_out]
         print_rows(listed, title="left out of the corpora")
+
+
+@datasets.command(
+    "remove",
+    epilog="Example: evalake datasets remove mine --dry-run  |  Exits 0 when it is gone or nothing "
+    "was to be done, 2 if it is not there, in use, or --yes is missing.",
+)
+def remove_dataset(
+    *,
+    name: Annotated[str, typer.Argument(help="Dataset.")],
+    edition: Annotated[
+        str | None, typer.Option(help="Only this edition, or the one that begins so.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would go.")] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Move it to EVALAKE_HOME/removed instead of deleting it.")
+    ] = False,
+    json_output: JsonFlag = False,
+) -> None:
+    """Remove a dataset with its runs, corpora and indexes; looks at its test tail stay.
+
+    Runs are evidence that cannot be made again without running again. Refused while a sweep, an
+    import or a build is at work.
+    """
+    from evalake_ingest.removal import plan_removal
+    from evalake_runners.engine.removing import indexes_of, remove_now
+    from evalake_warehouse.errors import UsageError
+    from evalake_warehouse.questions.baseline import list_baselines
+
+    project = current_project()
+    planned = plan_removal(project, name, edition)
+    told = {
+        "dataset": name, "edition": planned.edition, "runs": len(planned.run_ids),
+        "attempts": planned.n_attempts, "files": len(planned.files),
+        "corpora": len(planned.corpora), "indexes": len(indexes_of(project, planned)),
+        "bytes": planned.n_bytes, "looks_that_stay": planned.n_looks,
+        "frozen_baselines_that_stay": [
+            found.file for found in list_baselines(project.baselines)[0]
+            if found.record.dataset == name and planned.edition in (None, found.record.edition)
+        ],
+    }  # fmt: skip
+    if not json_output:
+        print_rows([{"field": key, "value": _told(value)} for key, value in told.items()])
+    if not dry_run and not yes:
+        if not sys.stdin.isatty():
+            again = shlex.join(["evalake", *sys.argv[1:], "--yes"])
+            raise UsageError("nothing was removed: say --yes", where=f"`{name}`", hint=again)
+        typer.confirm(f"remove {name}?", abort=True, err=True)
+    kept_in = None if dry_run else remove_now(project, planned, keep=keep)
+    if json_output:
+        print_json({**told, "removed": not dry_run, "kept_in": kept_in and str(kept_in)})
+    if kept_in is not None:
+        say(f"kept in {kept_in}; what is in its folders goes back into those of {project.home}")
+    if not dry_run:
+        say(f"removed {name}; `evalake build` takes it out of the warehouse")
 
 
 def _corpus(row: dict[str, Any]) -> dict[str, Any]:

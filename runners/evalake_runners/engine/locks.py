@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -33,8 +33,12 @@ def try_lock(file: Path) -> Iterator[bool]:
         lock.release()
 
 
-def held_locks(home: Path) -> list[str]:
-    """Locks that a process holds right now; a lock file alone means nothing."""
+def held_locks(home: Path, *, but: Collection[str] = ()) -> list[str]:
+    """Locks that a process holds right now; a lock file alone means nothing.
+
+    Args:
+        but: names of locks that the caller holds.
+    """
     from filelock import FileLock, Timeout
 
     held = []
@@ -44,7 +48,8 @@ def held_locks(home: Path) -> list[str]:
                 with FileLock(file).acquire(timeout=0):
                     continue
             except Timeout:
-                held.append(file.relative_to(home).as_posix())
+                if (name := file.relative_to(home).as_posix()) not in but:
+                    held.append(name)
             except OSError:  # a home that is read-only
                 continue
     return held

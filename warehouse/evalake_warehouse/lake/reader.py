@@ -97,11 +97,16 @@ def list_lake(home: Path) -> LakeListing:
             problems.append(Problem(str(path), problem))
             continue
         seen[key] = mark
-        dataset = path.parent.parent.name.removeprefix("dataset=")
-        good.append(LakeFile(table.name, path, dataset, path.stem, stat.st_size))
+        good.append(_lake_file(table, path, stat))
     if seen != checked:
         _save_checked(home, seen)
     return LakeListing(tuple(good), tuple(problems))
+
+
+def list_files(lake: Path) -> Iterator[LakeFile]:
+    """Every file of the lake's tables by its name, torn ones too; none is opened."""
+    for table, path, stat in _walk(lake):
+        yield _lake_file(table, path, stat)
 
 
 def files_hash(files: Iterable[LakeFile]) -> str:
@@ -140,6 +145,11 @@ def sql_literal(text: str) -> str:
 def quoted(name: str) -> str:
     """A name as an SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def _lake_file(table: LakeTable, path: Path, stat: os.stat_result) -> LakeFile:
+    dataset = path.parent.parent.name.removeprefix("dataset=")
+    return LakeFile(table.name, path, dataset, path.stem, stat.st_size)
 
 
 def _walk(lake: Path) -> Iterator[tuple[LakeTable, Path, os.stat_result]]:
