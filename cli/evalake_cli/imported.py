@@ -24,28 +24,35 @@ def tell(name: str, done: Imported, ranking: Ranking | None, *, as_json: bool) -
     print_rows([_dataset_row(name, done)])
     if done.dataset is not None:
         say(_summary(done.dataset))
-        tell_missing(done.dataset)
     if done.run is not None and ranking is not None:
-        _tell_run(done.run, ranking)
+        _tell_run(
+            done.run, ranking, is_judged_anew=done.dataset is not None and done.dataset.is_new
+        )
     for note in done.notes:
         say(f"warning: {note}")
+    if done.dataset is not None:
+        tell_missing(done.dataset)
 
 
 def _summary(dataset: Ingested) -> str:
     """Tasks read and kept, and whether they are new."""
     told = f"{dataset.rows_kept} of {dataset.rows_read} tasks kept"
-    if not dataset.is_new:
+    if dataset.is_latest_again:
+        told = f"this edition is in the lake already, and the latest again; {told}"
+    elif not dataset.is_new:
         told = f"this edition is in the lake already, nothing added; {told}"
     return told
 
 
-def _tell_run(run: ImportedRun, ranking: Ranking) -> None:
-    say(f"run {run.run_id}" if run.is_new else f"already imported as run {run.run_id}")
+def _tell_run(run: ImportedRun, ranking: Ranking, *, is_judged_anew: bool) -> None:
+    judged = "; the next build judges it by this edition" if is_judged_anew else ""
+    say(f"run {run.run_id}" if run.is_new else f"already imported as run {run.run_id}{judged}")
     if run.n_unanswered:
         say(f"{run.n_unanswered} of {run.n_tasks} tasks are not in it: {ranking.unanswered}")
     if run.unknown_tasks:
         shown = ", ".join(run.unknown_tasks[:3])
-        say(f"{len(run.unknown_tasks)} answered tasks are not in the dataset, left out: {shown}")
+        count = len(run.unknown_tasks)
+        say(f"left out: answers to {count} tasks that are not in the dataset: {shown}")
 
 
 def _dataset_row(name: str, done: Imported) -> dict[str, Any]:

@@ -6,12 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.ingest.importing import answers, import_into, jsonl, qrels, tasks, trec_run, write
+from tests.ingest.importing import answers, import_into, jsonl, qrels, read, tasks, trec_run, write
 
-from evalake_ingest.rankings.answered_paths import mend_path
+from evalake_ingest.corpora.near_paths import mend_path
 from evalake_warehouse.project import Project
 
-KNOWN = frozenset({"src/a.py", "src/café.py", "src/pkg/b.py", "lib/b.py", "README.md"})
+KNOWN = frozenset(
+    {
+        "src/a.py", "src/café.py", "src/pkg/b.py", "lib/b.py", "README.md", "100%.py",
+        "__init__.py", "src/__init__.py",
+    }
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -35,6 +40,8 @@ KNOWN = frozenset({"src/a.py", "src/café.py", "src/pkg/b.py", "lib/b.py", "READ
         ("src/z.py", None),
         ("", None),
         ("100%25.py", None),
+        ("repo/README.md", "README.md"),
+        ("gone/__init__.py", None),  # each folder has one
     ],
 )
 def test_a_path_is_mended_where_one_file_is_meant(answered: str, meant: str | None) -> None:
@@ -63,6 +70,31 @@ def test_paths_that_are_no_file_are_counted_with_two_examples(
         "4 of 5 answered paths are no file of the corpus and find nothing: "
         "x/pkg/a.py (would be pkg/a.py), none.py (like none of them)",
     )
+
+
+def test_gold_that_is_no_file_is_dropped_with_the_file_it_may_mean(
+    project: Project, tmp_path: Path
+) -> None:
+    write(tmp_path / "src" / "a.py", "x = 1\n")
+    rows = [
+        {"task_id": name, "query": "q", "gold": [{"path": path}]}
+        for name, path in {"1": "a.py", "2": "repo\\a.py", "3": "none.py"}.items()
+    ]
+    import_into(project, tasks(jsonl(tmp_path / "t.jsonl", *rows), corpus=tmp_path / "src"))
+    assert [row["evidence"] for row in read(project, "drops")] == [
+        "file gold repo\\a.py: would be a.py", "file gold none.py",
+    ]  # fmt: skip
+
+
+def test_an_answered_path_is_found_with_its_accents_composed_or_not(
+    project: Project, tmp_path: Path
+) -> None:
+    write(tmp_path / "src" / "caf\u00e9.py", "x = 1\n")
+    row = {"task_id": "1", "query": "q", "gold": [{"path": "caf\u00e9.py"}]}
+    asked = tasks(jsonl(tmp_path / "t.jsonl", row), corpus=tmp_path / "src")
+    hits = {"task_id": "1", "hits": [{"path": "cafe\u0301.py"}]}
+    import_into(project, asked, answers(jsonl(tmp_path / "r.jsonl", hits)))
+    assert [row["path"] for row in read(project, "hits")] == ["caf\u00e9.py"]
 
 
 def test_paths_that_are_all_files_are_not_told_of(project: Project, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import hashlib
 import lzma
 import os
 from pathlib import Path
@@ -49,6 +50,7 @@ def test_compressed_files_are_known_by_their_bytes_and_are_the_same_content(
     found = whole(qrels(write(tmp_path / "packed", packed(kind, TEXT))))
     assert found.tasks == plain.tasks
     assert found.info.revision == plain.info.revision
+    assert found.info.revision == f"sha256:{hashlib.sha256(TEXT).hexdigest()}"
     torn = write(tmp_path / "torn", packed(kind, TEXT * 2_000)[:-9])
     assert any(told.startswith("torn: cannot be read: ") for told in refused(qrels(torn)))
 
@@ -188,6 +190,16 @@ def test_what_is_no_parquet_is_told(tmp_path: Path) -> None:
     write(folder / "qrels" / "test-00000-of-00001.parquet", b"PAR1 and no more")
     (problem,) = refused(beir(folder))
     assert problem.startswith("test-00000-of-00001.parquet: cannot be read as Parquet: ")
+
+
+def test_a_corpus_that_is_cut_by_split_is_read_of_the_split_at_hand(tmp_path: Path) -> None:
+    folder = hub(tmp_path / "hub")
+    for file in (folder / "corpus").iterdir():
+        file.unlink()
+    for split in ("test", "train"):
+        parquet(folder / "corpus" / f"{split}-00000-of-00001.parquet", _id=[split], text=["x"])
+    (corpus,) = whole(beir(folder)).corpora
+    assert [entry.path for entry in corpus.documents()] == ["test"]
 
 
 def test_the_split_of_a_parquet_folder_is_named(tmp_path: Path) -> None:

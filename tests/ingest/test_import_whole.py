@@ -120,13 +120,13 @@ def test_problems_of_all_files_of_an_import_are_told_together(tmp_path: Path) ->
 def test_a_full_disk_while_the_run_is_written_leaves_no_dataset_either(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from evalake_ingest.imports import rankings
+    from evalake_ingest.rankings import write_run
 
     def full(_: object, table: str, *rest: object, **options: object) -> None:
         if table == "runs":
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(rankings, "write_rows", full)
+    monkeypatch.setattr(write_run, "write_rows", full)
     judged, ranked = files(tmp_path)
     with pytest.raises(OSError, match="No space left"):
         import_into(project, qrels(judged), trec_run(ranked))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from evalake_ingest.corpora.near_paths import mend_path
 from evalake_ingest.corpora.rules import folded
 from evalake_ingest.corpora.store import CorpusFile, StoredCorpus, load_symbols
 from evalake_ingest.corpora.symbols import SuffixIndex, Symbol, by_length
@@ -241,4 +242,6 @@ def _why_gone(item: GoldItem, facts: CorpusFacts) -> tuple[DropReason, str | Non
     relations = {qrel.relation for qrel in item.qrels}
     if relations == {"fingerprint"}:
         return "fingerprint_not_in_corpus", None
-    return "gold_not_in_corpus", None
+    paths = (qrel.path for qrel in item.qrels if qrel.path and qrel.path not in facts.paths)
+    meant = next((near for path in paths if (near := mend_path(path, facts.paths))), None)
+    return "gold_not_in_corpus", f"would be {meant}" if meant else None
