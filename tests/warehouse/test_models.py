@@ -9,6 +9,7 @@ from evalake_warehouse.build.batches import plan_batches
 from evalake_warehouse.build.dbt_runner import NodeResult, run_dbt
 from evalake_warehouse.build.freshness import WarehouseState, find_changes
 from evalake_warehouse.build.inputs import lay_batch, prepare
+from evalake_warehouse.build.protocol import NOT_BUILT
 from evalake_warehouse.build.settings import BuildSettings
 from evalake_warehouse.lake.reader import list_lake
 from evalake_warehouse.project import Project
@@ -35,7 +36,7 @@ def results(project: Project) -> list[NodeResult]:
     run_dbt(project, database, ["seed"])
     run_dbt(project, database, ["run", "--empty"])
     unit = run_dbt(project, database, ["test", "--select", "test_type:unit"])
-    return unit + run_dbt(project, database, ["build", "--exclude-resource-type", "unit_test"])
+    return unit + run_dbt(project, database, ["build", *NOT_BUILT])
 
 
 def test_all_unit_tests_and_data_tests_pass(results: list[NodeResult]) -> None:

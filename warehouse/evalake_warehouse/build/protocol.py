@@ -36,6 +36,9 @@ from evalake_warehouse.relevance.text_scores import SCORER, SCORER_VERSION
 
 _KEEP = 2  # builds that stay on disk, so that a reader's file outlives the next build
 
+# Unit tests judge the code and not the lake; an exposure is a name for who reads the marts.
+NOT_BUILT = ("--exclude-resource-type", "unit_test", "--exclude-resource-type", "exposure")
+
 Progress = Callable[[str], None]
 
 
@@ -215,7 +218,7 @@ class _Build:
         run_dbt(
             self.project,
             database,
-            ["build", "--exclude-resource-type", "unit_test", *self._selection(seeds=seeds)],
+            ["build", *NOT_BUILT, *self._selection(seeds=seeds)],
             variables=self.settings.changed(),
             on_node=lambda name: self.step(f"{prefix}built {name}"),
         )
