@@ -19,5 +19,5 @@ _TYPES = {
 SCHEMAS: dict[str, pa.Schema] = {
     model["name"]: pa.schema([(c["name"], _TYPES[c["data_type"]]) for c in model["columns"]])
     for file in sorted(_MARTS.glob("*.yml"))
-    for model in yaml.safe_load(file.read_text(encoding="utf-8"))["models"]
+    for model in yaml.safe_load(file.read_text(encoding="utf-8")).get("models", [])
 }

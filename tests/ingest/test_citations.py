@@ -26,6 +26,19 @@ from evalake_ingest.originals.cited_gold import cite_files, question_type
         ("the file .github/ci.md says", (".github/ci.md", None, None)),
         ("`pkg/__init__.py`", ("pkg/__init__.py", None, None)),
         ("`a.py` (line 0)", ("a.py", None, None)),
+        ("see src/a.py:15-12", ("src/a.py", 15, 15)),  # reversed: the line it begins with
+        ("lines 9 to 3 in `pkg/b.py`", ("pkg/b.py", 9, 9)),
+        ("`a.py` (lines 4-4)", ("a.py", 4, 4)),
+        ("`a.py` (lines 0-4)", ("a.py", None, None)),
+        ("`a.py#L0-L4`", ("a.py", None, None)),
+        ("https://github.com/o/r/raw/0a1b2c/src/a.py", ("src/a.py", None, None)),
+        ("https://github.com/o/r/tree/0a1b2c/src/a.py", ("src/a.py", None, None)),
+        ("lines 3 through 9 of a.py", ("a.py", 3, 9)),
+        ("lines 3 and 9 from a.py", ("a.py", 3, 9)),
+        ("a.py at line 7", ("a.py", 7, 7)),
+        ("a.py, around line ~7", ("a.py", 7, 7)),
+        ("/src/a.py", ("src/a.py", None, None)),
+        ("conf/app.json", ("conf/app.json", None, None)),
     ],
 )
 def test_a_citation_is_found_with_its_lines(
@@ -56,6 +69,8 @@ PATHS = ["src/pkg/a.py", "src/pkg/sub/a.py", "src/pkg/b.py", "tests/b_test.py"]
         ("./src/pkg/a.py", "exact", "src/pkg/a.py"),
         ("repo/src/pkg/a.py", "exact", "src/pkg/a.py"),
         ("../src/pkg/b.py", "exact", "src/pkg/b.py"),
+        ("../../src/pkg/b.py", "exact", "src/pkg/b.py"),
+        ("repo/pkg/b.py", "suffix", "src/pkg/b.py"),
         ("b.py", "suffix", "src/pkg/b.py"),  # tests/b_test.py only ends alike
         ("pkg/a.py", "suffix", "src/pkg/a.py"),
         ("a.py", "ambiguous", None),

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.ingest.loading import archive, by_id, gold, gzipped_json, jsonl, load, reasons
 
+from evalake_ingest.loaders.repoqa import locate
 from evalake_ingest.loaders.swe_bench import names_a_file
 from evalake_ingest.loaders.swe_qa_pins import PINS
 from evalake_ingest.originals.patches import added_files, changed_files
@@ -58,6 +59,26 @@ def test_a_repoqa_needle_is_known_by_code_name_and_lines(project: Project, tmp_p
     assert fingerprint.relation == "fingerprint"
     assert (symbol.key, symbol.start_line, symbol.end_line) == ("tool.a.Merger.merge", 2, 5)
     assert gold(task, "file") == {"src/tool/a.py": "primary"}
+
+
+@pytest.mark.parametrize(
+    ("name", "end_line", "found"),
+    [
+        ("size", 4, "Old.size"),
+        ("size", 8, "New.size"),  # of two of one name, the one that ends there
+        ("size", 7, None),
+        ("New", 8, "New"),  # ends in the same line
+        ("siz", 8, None),
+        ("New.size", 8, None),  # a needle's name is the last part alone
+    ],
+)
+def test_a_repoqa_needle_is_the_definition_of_its_name_that_ends_in_its_line(
+    name: str, end_line: int, found: str | None
+) -> None:
+    code = "class Old:\n" "    def size(self):\n        a = 1\n        return a\n" "class New:\n" \
+        "    def size(self):\n        a = 2\n        return a\n"  # fmt: skip
+    symbol = locate({"content": {"a.py": code}}, "a.py", name, end_line)
+    assert (symbol.symbol if symbol else None) == found
 
 
 def test_repoqa_rows_that_cannot_be_used_are_dropped_with_their_reason(

@@ -34,6 +34,28 @@ def test_endpoints_are_the_25th_smallest_and_largest_of_a_thousand() -> None:
     assert (low[0], high[0]) == (25, 976)
 
 
+@pytest.mark.parametrize(
+    ("n", "confidence", "k"),
+    [
+        (1_000, 0.95, 25),  # 0.025 of 1,001
+        (999, 0.95, 25),  # exactly: 0.025 of 1,000, where 0.025 of n itself is 24.975
+        (998, 0.95, 24),
+        (39, 0.95, 1),
+        (79, 0.95, 2),
+        (78, 0.95, 1),
+        (19, 0.9, 1),
+        (39, 0.9, 2),
+        (5, 0.95, 1),  # never under 1
+    ],
+)
+def test_an_endpoint_is_the_kth_of_n_where_k_is_the_tail_of_n_and_one(
+    n: int, confidence: float, k: int
+) -> None:
+    values = np.random.default_rng(n).permutation(np.arange(1.0, n + 1))
+    low, high = outer_order_statistics(values[None, :], confidence=confidence)
+    assert (low[0], high[0]) == (k, n + 1 - k)
+
+
 def test_endpoints_mirror_when_signs_are_swapped() -> None:
     values = np.random.default_rng(4).normal(size=(5, 1_000))
     low, high = outer_order_statistics(values, confidence=0.9)
