@@ -10,18 +10,19 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from evalake_warehouse.lake.schemas import TABLES
 from evalake_warehouse.lake.writer import pin_schema
+from evalake_warehouse.leftovers import sweep_leftovers
 from evalake_warehouse.project import Project
 
 # Tables that are shared by editions of a dataset: the file that is there already is the same.
 _SHARED = frozenset({"corpora", "corpus_files", "corpus_symbols"})
 # Moved in last: a run counts once its events are there, an edition once its row is.
 _MARKS = ("runs", "datasets")
-_PINS = "dataset=__schema"
+_STAGE = ".staged-"  # before the name of a dataset
 
 
 @contextmanager
@@ -33,8 +34,10 @@ def staged(project: Project, dataset: str) -> Iterator[Path]:
     from filelock import FileLock
 
     project.home.mkdir(parents=True, exist_ok=True)
-    stage = project.lake / f".staged-{dataset}"
-    with FileLock(project.home / f"ingest-{dataset}.lock"):
+    sweep_stages(project)
+    sweep_leftovers(project)
+    stage = project.lake / f"{_STAGE}{dataset}"
+    with FileLock(_lock(project, dataset)):
         _clear(project.lake, stage)
         files = stage / "files"
         files.mkdir(parents=True)
@@ -43,6 +46,20 @@ def staged(project: Project, dataset: str) -> Iterator[Path]:
             _publish(project.lake, stage, dataset)
         finally:
             _clear(project.lake, stage)
+
+
+def sweep_stages(project: Project) -> None:
+    """Undo what ingests and imports that were killed left, of whatever dataset."""
+    from filelock import FileLock, Timeout
+
+    for stage in project.lake.glob(f"{_STAGE}*"):
+        dataset = stage.name.removeprefix(_STAGE)
+        with suppress(Timeout), FileLock(_lock(project, dataset)).acquire(timeout=0):
+            _clear(project.lake, stage)
+
+
+def _lock(project: Project, dataset: str) -> Path:
+    return project.home / f"ingest-{dataset}.lock"
 
 
 def find_lake_file(lake: Path, table: str, dataset: str, stem: str) -> Path | None:

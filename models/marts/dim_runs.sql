@@ -29,6 +29,7 @@ select
     finished_at,
     device,
     network_blocked,
+    network_block,
     git_sha,
     git_dirty,
     command,

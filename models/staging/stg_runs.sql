@@ -22,7 +22,8 @@ finished as (
         events.at,
         status,
         device,
-        network_blocked
+        network_blocked,
+        network_block
     from events
     where event = 'finished'
     qualify row_number() over (
@@ -57,6 +58,7 @@ select
     finished.at as finished_at,
     coalesce(finished.device, started.device) as device,
     coalesce(finished.network_blocked, started.network_blocked) as network_blocked,
+    finished.network_block,
     started.git_sha,
     started.git_dirty,
     started.command,

@@ -65,6 +65,10 @@ class DownloadError(EvalakeError):
     """A file that could not be fetched; the message says where to put it by hand."""
 
 
+class DiskFullError(EvalakeError):
+    """No space is left where something was to be written; what was there before is untouched."""
+
+
 class LakeError(EvalakeError):
     """A record that does not fit its lake table, or a lake that this version cannot read."""
 

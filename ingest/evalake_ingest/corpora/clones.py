@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
-import uuid
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -21,6 +19,7 @@ from evalake_ingest.corpora.rules import SUFFIXES, CorpusRule
 from evalake_ingest.corpora.sources import ArchiveSource, FolderSource
 from evalake_ingest.records import CorpusSource, LoadOptions
 from evalake_warehouse.errors import DownloadError, Problem
+from evalake_warehouse.scratch import scratch_folder
 
 _PARALLEL = 4
 _TIMEOUT_S = 1800
@@ -144,9 +143,8 @@ def clone(pin: Pin, folder: Path) -> None:
         OSError: git is missing, or the disk is full.
         subprocess.SubprocessError: git failed, timed out, or gave another commit.
     """
-    temporary = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.tmp")
-    temporary.mkdir(parents=True)
-    try:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with scratch_folder(folder.parent, f".{folder.name}.", suffix=".tmp") as temporary:
         _git(temporary, "init", "--quiet")
         _git(temporary, "remote", "add", "origin", pin.url)
         if _FULL_SHA.fullmatch(pin.commit):
@@ -161,8 +159,6 @@ def clone(pin: Pin, folder: Path) -> None:
             raise subprocess.SubprocessError(f"the checkout is at {actual}, expected {commit}")
         _git(temporary, "remote", "remove", "origin")
         temporary.rename(folder)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _git(folder: Path, *arguments: str) -> str:

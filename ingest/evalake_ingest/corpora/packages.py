@@ -25,6 +25,7 @@ from evalake_ingest.originals.download import check_sha256
 from evalake_ingest.records import CorpusDocument, SkippedDocument
 from evalake_warehouse.errors import DatasetError, DownloadError, EvalakeError, Problem
 from evalake_warehouse.identity import corpus_id
+from evalake_warehouse.scratch import scratch_folder
 
 _TIMEOUT_S = 900
 
@@ -179,9 +180,9 @@ def _fetch(pin: WheelPin, target: Path) -> _Package:
     """Let the installer at hand fetch the package from the index the user has configured."""
     told: list[str] = []
     for fetcher in (_with_pip, _with_uv):
-        with tempfile.TemporaryDirectory() as folder:
+        with scratch_folder(Path(tempfile.gettempdir()), "evalake-fetch-") as folder:
             try:
-                package = fetcher(pin, Path(folder), target)
+                package = fetcher(pin, folder, target)
             except (OSError, subprocess.SubprocessError) as error:
                 told.append(f"{fetcher.__name__.removeprefix('_with_')}: {_why(error)}")
                 continue

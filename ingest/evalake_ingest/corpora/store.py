@@ -11,11 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
-import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +29,7 @@ from evalake_warehouse.errors import DatasetError, UsageError
 from evalake_warehouse.identity import corpus_id as hash_corpus
 from evalake_warehouse.identity import sha256_text
 from evalake_warehouse.project import Project
+from evalake_warehouse.scratch import replacing, scratch_folder, telling_full_disk
 
 _DOCUMENTS = pa.schema([("doc_id", pa.string()), ("text", pa.string())])
 _FILES = pa.schema(
@@ -120,9 +118,8 @@ def load_symbols(project: Project, corpus_id: str) -> list[Symbol]:
     cached = folder / f"symbols-{DEFINITION_RULES}.parquet"
     if not cached.exists():
         symbols = _read_all_symbols(folder / "files", read_files(project, corpus_id))
-        temporary = cached.with_name(f"{cached.name}.{uuid.uuid4().hex}.tmp")
-        pq.write_table(_as_table(symbols, _SYMBOLS), temporary, compression="zstd")
-        temporary.replace(cached)
+        with replacing(cached) as file:
+            pq.write_table(_as_table(symbols, _SYMBOLS), file, compression="zstd")
     return [Symbol(**row) for row in pq.read_table(cached).to_pylist()]
 
 
@@ -135,7 +132,10 @@ def store_corpus(project: Project, source: CorpusSource) -> StoredCorpus:
     project.corpora.mkdir(parents=True, exist_ok=True)
     if isinstance(source, FolderSource):
         source = replace(source, state=project.home)
-    with _scratch(project.corpora) as folder:
+    with (
+        telling_full_disk(project.corpora),
+        scratch_folder(project.corpora, ".", suffix=".tmp") as folder,
+    ):
         entries = _write(source, folder)
         files = [file for file in entries if file.stored]
         left_out = tuple(file for file in entries if not file.stored)
@@ -184,16 +184,6 @@ def _move_into_place(folder: Path, final: Path) -> None:
     except OSError:
         if not (final / "corpus.json").exists():  # else another process was first, with the same
             raise
-
-
-@contextmanager
-def _scratch(parent: Path) -> Iterator[Path]:
-    folder = parent / f".{uuid.uuid4().hex}.tmp"
-    folder.mkdir()
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _write(source: CorpusSource, folder: Path) -> list[CorpusFile]:

@@ -19,6 +19,7 @@ from evalake_ingest.rankings.write_run import write_ranking
 from evalake_ingest.records import Relation
 from evalake_warehouse.errors import DatasetError, Problem
 from evalake_warehouse.project import Project
+from evalake_warehouse.scratch import scratch_folder
 
 METRIC = "ap"
 _MODELS = ("+fct_task_metrics",)  # all that the proof reads
@@ -33,8 +34,8 @@ def check_edition(project: Project, edition: Edition) -> None:
     """
     from evalake_warehouse.build.dbt_runner import share_parsed
 
-    with tempfile.TemporaryDirectory(prefix="evalake-check-") as folder:
-        scratch = _scratch_project(project, Path(folder))
+    with scratch_folder(Path(tempfile.gettempdir()), "evalake-check-") as folder:
+        scratch = _scratch_project(project, folder)
         write_edition(project, edition, scratch.lake)
         expected = _write_controls(scratch, edition)
         share_parsed(project, scratch)
@@ -52,13 +53,20 @@ def check_edition(project: Project, edition: Edition) -> None:
 
 def _build_apart(scratch: Project) -> None:
     """Build in a process of its own, whose memory goes when it ends."""
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
+    from concurrent.futures.process import BrokenProcessPool
 
     from evalake_warehouse.build import build
+    from evalake_warehouse.processes import spawned_pool
 
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        pool.submit(build, scratch, models=_MODELS).result()
+    for is_last in (False, True):
+        try:
+            with spawned_pool(1) as pool:
+                pool.submit(build, scratch, models=_MODELS).result()
+            return
+        except BrokenProcessPool as error:
+            if is_last:
+                what = "the process that proves it was killed, twice (out of memory?)"
+                raise DatasetError(what, where="check") from error
 
 
 def _scratch_project(project: Project, folder: Path) -> Project:

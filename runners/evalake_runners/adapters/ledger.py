@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from evalake_warehouse.scratch import replacing
+
 
 class BudgetSpentError(Exception):
     """The next call would pass the budget; the text says by how much."""
@@ -122,9 +124,8 @@ class Ledger:
             if self._place.cost_usd > (total.cost_usd or 0.0):
                 total.cost_usd = self._place.cost_usd
             yield state
-            temporary = path.with_suffix(".tmp")
-            temporary.write_text(json.dumps(asdict(state)), encoding="utf-8")
-            temporary.replace(path)
+            with replacing(path) as file:
+                file.write(json.dumps(asdict(state)).encode())
 
 
 def _lock(path: Path) -> Path:

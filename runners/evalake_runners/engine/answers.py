@@ -7,14 +7,14 @@ found in the worker, where the system's own objects live.
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
-from evalake_runners.adapters.protocol import Answer, RawHit, Spending
+from evalake_runners.adapters.protocol import Answer, IndexReport, RawHit, Spending
+from evalake_runners.engine import fields
 from evalake_runners.engine.paths import RESOLVED, UNRESOLVED, PathResolver
-from evalake_runners.engine.redact import clean
 from evalake_warehouse.scrub import scrub, scrub_evidence
 from evalake_warehouse.secrets import known_secrets
 
@@ -57,10 +57,27 @@ class PackedSpending:
 def pack_spending(spending: Spending | Answer, *, is_cold: bool) -> PackedSpending:
     """Make plain what a search took."""
     return PackedSpending(
-        n_tool_calls=_count(spending.n_tool_calls),
-        cost_usd=_number(spending.cost_usd),
-        phase_seconds=_phases(spending.phase_seconds),
+        n_tool_calls=fields.optional_count(spending.n_tool_calls, "n_tool_calls"),
+        cost_usd=fields.optional_cost(spending.cost_usd),
+        phase_seconds=fields.seconds_by_phase(spending.phase_seconds),
         is_cold=is_cold,
+    )
+
+
+def pack_report(report: object) -> IndexReport:
+    """Check an index report and make it plain.
+
+    Raises:
+        TypeError: it is not an `IndexReport`, or a field has another type.
+        ValueError: a count is out of bounds.
+    """
+    if not isinstance(report, IndexReport):
+        raise TypeError(f"index returned {type(report).__name__}, not IndexReport")
+    return IndexReport(
+        n_chunks=fields.optional_count(report.n_chunks, "n_chunks"),
+        n_vectors=fields.optional_count(report.n_vectors, "n_vectors"),
+        counts=fields.counts(report.counts),
+        device=fields.optional_text(report.device, "device"),
     )
 
 
@@ -72,49 +89,51 @@ def pack_answer(answer: object, *, depth: int, resolver: PathResolver | None) ->
 
     Raises:
         TypeError: it is not an `Answer` of `RawHit`s, or a field has another type.
+        ValueError: a number is out of bounds.
     """
     if not isinstance(answer, Answer):
         raise TypeError(f"search returned {type(answer).__name__}, not Answer")
     # Some services ignore the depth. Cut here, so that no metric sees more than was asked for.
-    hits = _scrubbed(tuple(_pack_hit(hit, resolver) for hit in answer.hits[:depth]))
+    hits = _scrubbed(tuple(_pack_hit(hit, resolver) for hit in islice(answer.hits[:depth], depth)))
     payload = None
     if answer.payload is not None:
-        payload = _text(answer.payload, "payload").encode("utf-8", "surrogatepass")
-    call = _optional(answer.call, "call")
+        payload = fields.text(answer.payload, "payload").encode()
+    call = fields.optional_text(answer.call, "call")
     return PackedAnswer(
         hits=hits,
         payload_bytes=_size(hits) if payload is None else len(payload),
         payload_sha256=None if payload is None else hashlib.sha256(payload).hexdigest(),
         call=None if call is None else scrub(call)[:MAX_CALL_CHARS],
-        resolved_library=_optional(answer.resolved_library, "resolved_library"),
-        n_tool_calls=_count(answer.n_tool_calls),
-        cost_usd=_number(answer.cost_usd),
-        covered=None if answer.covered is None else bool(answer.covered),
-        phase_seconds=_phases(answer.phase_seconds),
+        resolved_library=fields.optional_text(answer.resolved_library, "resolved_library"),
+        n_tool_calls=fields.optional_count(answer.n_tool_calls, "n_tool_calls"),
+        cost_usd=fields.optional_cost(answer.cost_usd),
+        covered=fields.optional_bool(answer.covered, "covered"),
+        phase_seconds=fields.seconds_by_phase(answer.phase_seconds),
     )
 
 
 def _pack_hit(hit: Any, resolver: PathResolver | None) -> PackedHit:
     if not isinstance(hit, RawHit):
         raise TypeError(f"a hit is {type(hit).__name__}, not RawHit")
-    raw = _optional(hit.raw_path, "raw_path")
+    raw = fields.optional_text(hit.raw_path, "raw_path")
     path = status = None
     if raw is not None and resolver is not None:
         path = resolver.resolve(raw)
         status = UNRESOLVED if path is None else RESOLVED
-    start, end = _line(hit.start_line), _line(hit.end_line)
-    name = _optional(hit.qualified_name, "qualified_name")
-    doc_id = _optional(hit.doc_id, "doc_id")
-    text = _optional(hit.text, "text")
-    item = _optional(hit.item_id, "item_id") or doc_id
+    start = fields.line(hit.start_line, "start_line")
+    end = fields.line(hit.end_line, "end_line")
+    name = fields.optional_text(hit.qualified_name, "qualified_name")
+    doc_id = fields.optional_text(hit.doc_id, "doc_id")
+    text = fields.optional_text(hit.text, "text")
+    item = fields.optional_text(hit.item_id, "item_id") or doc_id
     if item is None and (where := path or raw) is not None:
         item = where if start is None else f"{where}:{start}-{end or start}"
     if item is None:
         item = name or _text_id(text)
     return (
-        item, _number(hit.score), raw, path, status, start, end, name, doc_id,
-        _optional(hit.title, "title"), text, _optional(hit.reason, "reason"),
-        _optional(hit.branch, "branch"),
+        item, fields.score(hit.score), raw, path, status, start, end, name, doc_id,
+        fields.optional_text(hit.title, "title"), text, fields.optional_text(hit.reason, "reason"),
+        fields.optional_text(hit.branch, "branch"),
     )  # fmt: skip
 
 
@@ -142,37 +161,3 @@ def _size(hits: Sequence[PackedHit]) -> int | None:
     """Bytes of the hits' texts: what a reader of the answer would have to take in."""
     texts = [hit[10] for hit in hits if hit[10] is not None]
     return sum(len(text.encode()) for text in texts) if texts else None
-
-
-def _text(value: object, name: str) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{name} is {type(value).__name__}, not str")
-    return clean(value)
-
-
-def _optional(value: object, name: str) -> str | None:
-    return None if value is None else _text(value, name)
-
-
-def _count(value: Any) -> int | None:
-    return None if value is None else int(value)
-
-
-def _phases(phase_seconds: Mapping[str, float]) -> dict[str, float]:
-    return {_text(name, "phase"): float(seconds) for name, seconds in phase_seconds.items()}
-
-
-def _number(value: Any) -> float | None:
-    """A finite float; NaN and infinity are no score."""
-    if value is None:
-        return None
-    number = float(value)
-    return number if math.isfinite(number) else None
-
-
-def _line(value: Any) -> int | None:
-    """A line number from 1; a system's 0 or negative one says that it knows none."""
-    if value is None:
-        return None
-    number = int(value)
-    return number if 0 < number < 2**31 else None

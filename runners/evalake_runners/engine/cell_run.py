@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
+import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -20,13 +21,22 @@ from evalake_runners.engine.indexes import IndexOutcome, IndexStore
 from evalake_runners.engine.lake_read import LakeView
 from evalake_runners.engine.looks import look_row, mirror
 from evalake_runners.engine.plan import Cell, Request
-from evalake_runners.engine.pool import Worker, WorkerCrashedError, WorkerTimeoutError
+from evalake_runners.engine.pool import (
+    MAX_STARTS,
+    Worker,
+    WorkerCrashedError,
+    WorkerTimeoutError,
+)
 from evalake_runners.engine.progress import Progress, Step
 from evalake_runners.engine.record import Outcome, RunRecorder
+from evalake_runners.engine.replies import Failed
 from evalake_runners.engine.search import Search, WorkerStartError
 from evalake_runners.engine.stop import StopFlag
 from evalake_warehouse.lake.arrivals import next_id
 from evalake_warehouse.project import Project
+from evalake_warehouse.scratch import scratch_folder
+
+_BACKOFF_S = 0.2  # before a worker is started again, once more with each time
 
 
 @dataclass(slots=True)
@@ -121,29 +131,28 @@ class CellRun:
                 context.project, own.source, own.stored,
                 dataset=cell.dataset.dataset, edition=cell.dataset.edition,
             )  # fmt: skip
-        folder = Path(tempfile.mkdtemp(prefix="evalake-"))
-        try:
-            with context.progress.cell(cell) as step:
-                corpora = self._open_corpora()
-                indexes = self._index_all(corpora, folder, step)
-                search = Search(
-                    tasks=cell.todo,
-                    corpora=corpora,
-                    indexes=indexes,
-                    limits=context.request.limits,
-                    depth=cell.arm.spec.n_asked,
-                    variant=cell.arm.spec.query_variant,
-                    start_worker=lambda: self._start_worker(folder),
-                    record=lambda outcome: self._record(outcome, step),
-                    attempts=self._attempts,
-                    stop=context.stop,
-                    may_go_on=context.may_go_on,
-                    spent_by=self._spent_by,
-                )
-                search.run()
-        finally:
-            self._recorder.flush()
-            shutil.rmtree(folder, ignore_errors=True)
+        with (
+            scratch_folder(Path(tempfile.gettempdir()), "evalake-") as folder,
+            self._recording(),
+            context.progress.cell(cell) as step,
+        ):
+            corpora = self._open_corpora()
+            indexes = self._index_all(corpora, folder, step)
+            search = Search(
+                tasks=cell.todo,
+                corpora=corpora,
+                indexes=indexes,
+                limits=context.request.limits,
+                depth=cell.arm.spec.n_asked,
+                variant=cell.arm.spec.query_variant,
+                start_worker=lambda: self._start_worker(folder, network=cell.arm.needs_network),
+                record=lambda outcome: self._record(outcome, step),
+                attempts=self._attempts,
+                stop=context.stop,
+                may_go_on=context.may_go_on,
+                spent_by=self._spent_by,
+            )
+            search.run()
         if self.result.n_left:
             self.result.message = "stopped at limits.max_cost_usd"
             return
@@ -155,9 +164,21 @@ class CellRun:
                 base,
                 is_complete=self.result.n_failed == 0,
                 device=self._device,
-                network_blocked=search.network_blocked,
+                network_block=search.network_block,
             )
         )
+
+    @contextmanager
+    def _recording(self) -> Iterator[None]:
+        """Write what is finished when the block ends, and count only what could be written."""
+        try:
+            yield
+        finally:
+            try:
+                self._recorder.flush()
+            finally:
+                for status, n_lost in self._recorder.pending.items():
+                    self.result.statuses[status] -= n_lost
 
     def _open_corpora(self) -> dict[str, CorpusView]:
         corpora = {}
@@ -174,8 +195,9 @@ class CellRun:
 
         def get_worker() -> Worker:
             nonlocal worker
-            if worker is None or worker.process.poll() is not None:
-                worker = self._start_worker(folder)
+            if worker is None or not worker.is_alive:
+                # What is downloaded while indexing is set-up; searches are what is measured.
+                worker = self._start_worker(folder, network=True)
             return worker
 
         outcomes = {}
@@ -205,24 +227,34 @@ class CellRun:
         except WorkerStartError as error:
             return IndexOutcome("error", reason=str(error))
 
-    def _start_worker(self, folder: Path) -> Worker:
-        arm = self._cell.arm
+    def _start_worker(self, folder: Path, *, network: bool) -> Worker:
+        """A worker with its system made; tried again where something else killed it."""
+        arm, stop = self._cell.arm, self._context.stop
         setup = replace(arm.setup, ledger=self._ledger)
-        worker = Worker(arm.spec, setup, folder, self._context.stop)
-        try:
-            answer = worker.start()
-        except WorkerCrashedError as error:
-            raise WorkerStartError(f"starting: {error}") from error
-        except WorkerTimeoutError as error:
-            raise WorkerStartError("starting: no answer") from error
-        if answer[0] != "ready":
-            worker.kill()
-            raise WorkerStartError(f"starting: {answer[1]}")
-        if edited := edited_files(arm):
-            worker.kill()
-            names = ", ".join(edited)
-            raise WorkerStartError(f"{names} was edited after the run was planned; run it again")
-        return worker
+        for n_lost in range(1, MAX_STARTS + 1):
+            worker = Worker(arm.spec, setup, folder, stop, network)
+            try:
+                reply = worker.start()
+            except WorkerCrashedError as error:
+                if error.is_by_chance and n_lost < MAX_STARTS:
+                    stop.check()
+                    time.sleep(_BACKOFF_S * n_lost)
+                    continue
+                times = f" ({n_lost} times in a row)" if n_lost > 1 else ""
+                raise WorkerStartError(f"starting: {error}{times}") from error
+            except WorkerTimeoutError as error:
+                raise WorkerStartError("starting: no answer") from error
+            if isinstance(reply, Failed):
+                worker.kill()
+                raise WorkerStartError(f"starting: {reply.reason}")
+            if edited := edited_files(arm):
+                worker.kill()
+                names = ", ".join(edited)
+                raise WorkerStartError(
+                    f"{names} was edited after the run was planned; run it again"
+                )
+            return worker
+        raise AssertionError("a worker starts, or is lost")
 
     def _record(self, outcome: Outcome, step: Step) -> None:
         self._recorder.add(outcome)

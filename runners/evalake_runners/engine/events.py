@@ -74,7 +74,7 @@ def finished_row(
     *,
     is_complete: bool,
     device: str | None,
-    network_blocked: bool | None,
+    network_block: str | None,
 ) -> dict[str, Any]:
     """The `finished` row: `finished`, or `incomplete` where the last try of a task failed."""
     return {
@@ -83,7 +83,8 @@ def finished_row(
         "at": utc_now(),
         "status": "finished" if is_complete else "incomplete",
         "device": device,
-        "network_blocked": network_blocked,
+        "network_blocked": None if network_block is None else network_block != "no",
+        "network_block": network_block,
     }
 
 

@@ -9,18 +9,25 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from evalake_runners.adapters.protocol import CorpusView, IndexReport
 from evalake_runners.engine.arms import Arm
-from evalake_runners.engine.pool import Worker, WorkerCrashedError, WorkerTimeoutError
+from evalake_runners.engine.fields import count
+from evalake_runners.engine.pool import (
+    MAX_STARTS,
+    Worker,
+    WorkerCrashedError,
+    WorkerTimeoutError,
+)
+from evalake_runners.engine.replies import Failed, Indexed, read_report
 from evalake_warehouse.file_names import file_name
+from evalake_warehouse.scratch import scratch_folder, telling_full_disk
 from evalake_warehouse.scrub import scrub_tree
 
 GetWorker = Callable[[], Worker]
@@ -69,6 +76,7 @@ class IndexStore:
         self._root = root
         self._reuse = reuse
         self._fresh: dict[Path, IndexOutcome] = {}
+        self._scratch = ExitStack()
 
     def folder(self, arm: Arm, corpus_id: str) -> Path:
         """Where an index is or will be."""
@@ -88,18 +96,25 @@ class IndexStore:
         Two processes that want the same index: the second waits, then reuses it.
         """
         final = self.folder(arm, corpus.corpus_id)
+        final.parent.mkdir(parents=True, exist_ok=True)
         if not self._may_reuse(arm):
-            final = final.with_name(f"{final.name}.fresh-{os.getpid()}")
             if (built := self._fresh.get(final)) is not None:
                 return _as_hit(built)
-        final.parent.mkdir(parents=True, exist_ok=True)
+            folder = self._scratch.enter_context(_scratch(final))
+            outcome = _build(arm, corpus, get_worker, folder, timeout_s)
+            if outcome.status == "ok":
+                self._fresh[final] = outcome
+            return outcome
         with _locked(final):
             if (hit := _read_hit(final)) is not None:
                 return hit
-            outcome = _build(arm, corpus, get_worker, final, timeout_s)
-        if not self._may_reuse(arm) and outcome.status == "ok":
-            self._fresh[final] = outcome
-        return outcome
+            with _scratch(final) as folder:
+                outcome = _build(arm, corpus, get_worker, folder, timeout_s)
+                if outcome.status != "ok":
+                    return outcome
+                shutil.rmtree(final, ignore_errors=True)  # one whose record cannot be read
+                folder.rename(final)
+        return replace(outcome, folder=final / _CONTENT)
 
     def _may_reuse(self, arm: Arm) -> bool:
         """Whether another invocation's index will do: of an unknown version it may be another."""
@@ -107,9 +122,7 @@ class IndexStore:
 
     def close(self) -> None:
         """Remove what was built for one use."""
-        for folder in self._fresh:
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.with_name(f"{folder.name}.lock").unlink(missing_ok=True)
+        self._scratch.close()
 
 
 def list_indexes(root: Path) -> list[StoredIndex]:
@@ -157,48 +170,64 @@ def folder_bytes(folder: Path) -> int:
 
 
 def _build(
-    arm: Arm, corpus: CorpusView, get_worker: GetWorker, final: Path, timeout_s: float
+    arm: Arm, corpus: CorpusView, get_worker: GetWorker, folder: Path, timeout_s: float
 ) -> IndexOutcome:
-    for leftover in final.parent.glob(f"{final.name}.*.tmp"):  # of a build that was killed
-        shutil.rmtree(leftover, ignore_errors=True)
-    temporary = final.with_name(f"{final.name}.{uuid.uuid4().hex}.tmp")
-    (temporary / _CONTENT).mkdir(parents=True)
-    try:
-        answer = get_worker().call(("index", corpus, temporary / _CONTENT), timeout_s=timeout_s)
-        if answer[0] != "indexed":
-            status = "not_attempted" if answer[0] == "not_attempted" else "error"
-            return IndexOutcome(status, reason=answer[1])
-        _, report, seconds = answer
-        size = folder_bytes(temporary / _CONTENT)
-        about = {
-            "system": arm.system,
-            "system_version": arm.system_version,
-            "adapter_version": arm.adapter_version,
-            "ingestion_hash": arm.ingestion_hash,
-            "corpus_id": corpus.corpus_id,
-            "seconds": seconds,
-            "bytes_on_disk": size,
-            "built_at": datetime.now(UTC).replace(tzinfo=None).isoformat(),
-            "report": scrub_tree({**asdict(report), "counts": dict(report.counts)}),
-        }
-        (temporary / _ABOUT).write_text(json.dumps(about, indent=1), encoding="utf-8")
-        temporary.rename(final)
-        return IndexOutcome("ok", False, final / _CONTENT, seconds, size, report)
-    except WorkerTimeoutError:
-        return IndexOutcome("timeout", reason=f"indexing took more than {timeout_s:g} s")
-    except WorkerCrashedError as error:
-        return IndexOutcome("error", reason=f"indexing: {error}")
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    """Have an index built inside `folder`; again where something else killed the worker."""
+    for n_lost in range(1, MAX_STARTS + 1):
+        content = folder / _CONTENT
+        shutil.rmtree(content, ignore_errors=True)
+        content.mkdir()
+        try:
+            reply = get_worker().call(("index", corpus, content), timeout_s=timeout_s)
+        except WorkerTimeoutError:
+            return IndexOutcome("timeout", reason=f"indexing took more than {timeout_s:g} s")
+        except WorkerCrashedError as error:
+            if error.is_by_chance and n_lost < MAX_STARTS:
+                continue
+            times = f" ({n_lost} times in a row)" if n_lost > 1 else ""
+            return IndexOutcome("error", reason=f"indexing: {error}{times}")
+        if isinstance(reply, Failed):
+            return IndexOutcome(
+                "error" if reply.is_attempted else "not_attempted", reason=reply.reason
+            )
+        if isinstance(reply, Indexed):
+            return _note(arm, corpus, folder, reply)
+    raise AssertionError("a worker answers, or is lost")
+
+
+def _note(arm: Arm, corpus: CorpusView, folder: Path, built: Indexed) -> IndexOutcome:
+    size = folder_bytes(folder / _CONTENT)
+    about = {
+        "system": arm.system,
+        "system_version": arm.system_version,
+        "adapter_version": arm.adapter_version,
+        "ingestion_hash": arm.ingestion_hash,
+        "corpus_id": corpus.corpus_id,
+        "seconds": built.seconds,
+        "bytes_on_disk": size,
+        "built_at": datetime.now(UTC).replace(tzinfo=None).isoformat(),
+        "report": scrub_tree(asdict(built.report)),
+    }
+    with telling_full_disk(folder):
+        (folder / _ABOUT).write_text(json.dumps(about, indent=1), encoding="utf-8")
+    return IndexOutcome("ok", False, folder / _CONTENT, built.seconds, size, built.report)
+
+
+def _scratch(final: Path) -> AbstractContextManager[Path]:
+    return scratch_folder(final.parent, f"{final.name}.", suffix=".tmp")
 
 
 def _read_hit(folder: Path) -> IndexOutcome | None:
     about = _read_about(folder)
     if about is None:
         return None
+    try:
+        report = read_report(about["report"])
+        size = count(about["bytes_on_disk"], "bytes_on_disk")
+    except (KeyError, TypeError, ValueError):  # damaged: it is built again
+        return None
     os.utime(folder / _ABOUT)  # `cache evict` goes by last use
-    report = IndexReport(**about["report"])
-    return IndexOutcome("ok", True, folder / _CONTENT, None, about["bytes_on_disk"], report)
+    return IndexOutcome("ok", True, folder / _CONTENT, None, size, report)
 
 
 def _as_hit(outcome: IndexOutcome) -> IndexOutcome:
@@ -208,9 +237,9 @@ def _as_hit(outcome: IndexOutcome) -> IndexOutcome:
 def _read_about(folder: Path) -> dict[str, Any] | None:
     try:
         about: dict[str, Any] = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
-    return about
+    return about if isinstance(about, dict) else None
 
 
 def _lock_path(folder: Path) -> Path:

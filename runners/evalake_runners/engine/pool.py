@@ -1,10 +1,11 @@
-"""A worker process as its parent sees it: started, asked, and killed when its time is up."""
+"""A worker process as evalake sees it: started, asked, and killed when its time is up."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
+import pickle
 import signal
 import socket
 import subprocess
@@ -12,28 +13,47 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import IO, Any
 
 from evalake_runners.adapters.setup import Setup
 from evalake_runners.engine.arms import ArmSpec
+from evalake_runners.engine.channel import BadMessageError, Channel, ChannelClosedError
 from evalake_runners.engine.redact import short_reason
+from evalake_runners.engine.replies import (
+    Answered,
+    Failed,
+    Indexed,
+    Opened,
+    Ready,
+    Reply,
+    decode_reply,
+)
 from evalake_runners.engine.stop import STEP_S, StopFlag
 
-# Not multiprocessing's spawn: that runs the parent's main script again, and gives no process
-# group and no own stdout. The path is handed over so that the worker imports what we do.
+# Not multiprocessing's spawn: that runs the main script again, and gives no process group and no
+# own stdout. The path is handed over so that the worker imports what evalake does.
 _BOOTSTRAP = (
     "import sys, json; sys.path[:] = json.loads(sys.argv[2]); "
-    "from evalake_runners.engine.worker import serve; serve(int(sys.argv[1]))"
+    "from evalake_runners.engine.keeper import keep; "
+    "keep(int(sys.argv[1]), int(sys.argv[3]), network=sys.argv[4] == 'network')"
 )
+_ANSWERS = {"make": Ready, "index": Indexed, "open": Opened, "search": Answered}  # or `Failed`
+MAX_STARTS = 3  # of a worker that something else kills each time
 _START_TIMEOUT_S = 120.0
 _CLOSE_TIMEOUT_S = 3.0
+_KILL_TIMEOUT_S = 15.0
 _TAIL_BYTES = 2_000
+# By the system for want of memory, or by a person: another try may go well.
+_FROM_OUTSIDE = frozenset({signal.SIGKILL, signal.SIGTERM})
 
 
 class WorkerCrashedError(Exception):
     """The process is gone; the text says how, and what it last said."""
+
+    def __init__(self, told: str, *, is_by_chance: bool = False) -> None:
+        super().__init__(told)
+        self.is_by_chance = is_by_chance
 
 
 class WorkerTimeoutError(Exception):
@@ -42,27 +62,37 @@ class WorkerTimeoutError(Exception):
 
 @dataclass
 class Worker:
-    """One process with one system in it. `ask` then `receive`; or `call` for both."""
+    """One process with one system in it. `ask` then `receive` or `take`; or `call`."""
 
     spec: ArmSpec
     setup: Setup
     folder: Path  # working directory of the process; systems may write into theirs
     stop: StopFlag
-    connection: Connection = field(init=False)
+    network: bool  # whether it may use the network
+    channel: Channel = field(init=False)
     process: subprocess.Popen[bytes] = field(init=False)
     deadline: float = field(init=False, default=0.0)
     _output: IO[bytes] = field(init=False)
+    _number: int = field(init=False, default=0)
+    _awaited: type[Reply] = field(init=False, default=Ready)
 
-    def start(self) -> tuple[Any, ...]:
-        """Start the process and its system; returns `("ready",)` or `("failed", reason)`."""
+    def start(self) -> Reply:
+        """Start the process and have its system made.
+
+        Raises:
+            WorkerCrashedError, WorkerTimeoutError: the process is dead now.
+        """
         ours, theirs = socket.socketpair()
         self._output = tempfile.TemporaryFile()  # noqa: SIM115 - closed by kill()
         path = json.dumps([str(Path(entry).resolve()) for entry in sys.path if entry])
         environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1"}
+        arguments = [
+            str(theirs.fileno()), path, str(os.getpid()), "network" if self.network else "none",
+        ]  # fmt: skip
         with theirs:
             self.process = subprocess.Popen(
-                [sys.executable, "-P", "-c", _BOOTSTRAP, str(theirs.fileno()), path],
-                stdin=subprocess.DEVNULL,
+                [sys.executable, "-P", "-c", _BOOTSTRAP, *arguments],
+                stdin=subprocess.PIPE,
                 stdout=self._output,
                 stderr=self._output,
                 cwd=self.folder,
@@ -70,43 +100,67 @@ class Worker:
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )
-        self.connection = Connection(ours.detach())
-        self.ask((self.spec, self.setup), timeout_s=_START_TIMEOUT_S)
-        return self.receive()
+        self.channel = Channel(ours)
+        return self.call(("make", self.spec, self.setup), timeout_s=_START_TIMEOUT_S)
 
-    def call(self, message: tuple[Any, ...], *, timeout_s: float) -> tuple[Any, ...]:
+    def call(self, message: tuple[Any, ...], *, timeout_s: float) -> Reply:
         """Send a message and wait for the answer.
 
         Raises:
             WorkerCrashedError, WorkerTimeoutError: the process is dead now.
         """
         self.ask(message, timeout_s=timeout_s)
-        return self.receive()
+        while (reply := self.take()) is None:
+            self.stop.check()
+            patience = min(STEP_S, max(0.0, self.deadline - time.monotonic()))
+            self.channel.wait(patience)
+        return reply
 
     def ask(self, message: tuple[Any, ...], *, timeout_s: float) -> None:
-        """Send a message and set its deadline."""
+        """Send a message and set its deadline.
+
+        Raises:
+            WorkerCrashedError, WorkerTimeoutError: the process is dead now.
+        """
+        self._number += 1
+        self._awaited = _ANSWERS[message[0]]
         self.deadline = time.monotonic() + timeout_s
         try:
-            self.connection.send(message)
-        except (BrokenPipeError, ConnectionResetError) as error:
-            raise WorkerCrashedError(self._last_words()) from error
+            self.channel.send(pickle.dumps((self._number, message)), deadline=self.deadline)
+        except ChannelClosedError as error:
+            raise self._crashed() from error
+        except TimeoutError as error:
+            self.kill()
+            raise WorkerTimeoutError from error
 
-    def receive(self) -> tuple[Any, ...]:
-        """The answer to the last message.
+    def take(self) -> Reply | None:
+        """The answer to the last message; None where it is not there yet.
 
         Raises:
             WorkerCrashedError, WorkerTimeoutError: the process is dead now.
         """
         try:
-            while not self.connection.poll(min(STEP_S, max(0.0, self.deadline - time.monotonic()))):
-                self.stop.check()
-                if self.is_late:
-                    self.kill()
-                    raise WorkerTimeoutError
-            answer: tuple[Any, ...] = self.connection.recv()
-        except (EOFError, ConnectionResetError) as error:
-            raise WorkerCrashedError(self._last_words()) from error
-        return answer
+            message = self.channel.take()
+            if message is not None:
+                reply = decode_reply(message, to=self._number)
+                if not isinstance(reply, self._awaited | Failed):
+                    raise BadMessageError("it answers another question")
+                return reply
+        except ChannelClosedError as error:
+            raise self._crashed() from error
+        except BadMessageError as error:
+            self.kill()
+            what = short_reason(f"worker sent what is no answer: {error}")
+            raise WorkerCrashedError(what) from error
+        if self.is_late:
+            self.kill()
+            raise WorkerTimeoutError
+        return None
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process has not ended."""
+        return self.process.poll() is None
 
     @property
     def is_late(self) -> bool:
@@ -114,35 +168,39 @@ class Worker:
         return time.monotonic() >= self.deadline
 
     def close(self) -> None:
-        """Let the process end by itself, then make sure of its whole group."""
-        self.connection.close()
+        """Let the process end by itself, then make sure of all that it started."""
+        self.channel.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(_CLOSE_TIMEOUT_S)
         self.kill()
 
     def kill(self) -> None:
         """Kill the process and every child it left behind. May be called twice."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
+        if self.process.stdin is not None:
+            self.process.stdin.close()  # its keeper ends everything then
+        try:
+            self.process.wait(_KILL_TIMEOUT_S)
+        except subprocess.TimeoutExpired:  # the keeper itself was stopped
             os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-        self.connection.close()
+            self.process.wait()
+        self.channel.close()
         self._output.close()
 
-    def _last_words(self) -> str:
+    def _crashed(self) -> WorkerCrashedError:
         """How a process that is gone ended, and the last line it printed."""
         try:
-            code = self.process.wait(_CLOSE_TIMEOUT_S)
+            code: int | None = self.process.wait(_CLOSE_TIMEOUT_S)
         except subprocess.TimeoutExpired:
-            code = -signal.SIGKILL
+            code = None
         said = self._last_line()
         self.kill()
-        how = f"worker exited with code {code}"
-        if code < 0:
-            name = signal.Signals(-code).name
-            how = f"worker was killed by {name}"
+        how = "worker closed its connection" if code is None else f"worker exited with code {code}"
+        if code is not None and code < 0:
+            how = f"worker was killed by {signal.Signals(-code).name}"
             if code == -signal.SIGKILL:
                 how += " (out of memory?)"
-        return short_reason(f"{how}: {said}" if said else how)
+        told = short_reason(f"{how}: {said}" if said else how)
+        return WorkerCrashedError(told, is_by_chance=-(code or 0) in _FROM_OUTSIDE)
 
     def _last_line(self) -> str:
         size = os.fstat(self._output.fileno()).st_size

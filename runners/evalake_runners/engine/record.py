@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import uuid
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -19,6 +21,7 @@ from evalake_warehouse.lake.writer import write_columns, write_rows
 
 SHARD_TASKS = 100  # fewer would leave thousands of small files behind
 SHARD_SECONDS = 5.0
+SHARD_BYTES = 48 * 2**20  # writing takes as much again, several times
 MAX_SHARD_SECONDS = 300.0  # a slow or paid system must not lose more to a kill than this
 
 # Attempts last: their rows are the commit mark of everything written before them.
@@ -77,7 +80,8 @@ class RunRecorder:
         # A run that lasts past midnight stays in one folder.
         self._day: date = utc_now().date()
         self._last_write = time.monotonic()
-        self._pending = 0
+        self.pending: Counter[str] = Counter()  # statuses of the tasks that are not on disk yet
+        self.pending_bytes = 0  # of memory that their texts take
         self._columns: dict[str, dict[str, list[Any]]] = {}
         self._new_texts: set[str] = set()
         self._clear()
@@ -124,18 +128,26 @@ class RunRecorder:
         self._add_timings(outcome)
         if answer is not None and answer.hits:
             self._add_hits(outcome.task_id, outcome.attempt, answer)
-        self._pending += 1
+        self.pending[outcome.status] += 1
         waited = time.monotonic() - self._last_write
-        is_full = self._pending >= SHARD_TASKS and waited >= SHARD_SECONDS
-        if is_full or waited >= MAX_SHARD_SECONDS:
+        is_full = self.pending.total() >= SHARD_TASKS and waited >= SHARD_SECONDS
+        if is_full or waited >= MAX_SHARD_SECONDS or self.pending_bytes >= SHARD_BYTES:
             self.flush()
 
     def flush(self) -> None:
         """Write what is pending as one shard."""
-        if self._pending:
-            stem = f"{self._run_id}-{self._part:04d}"
+        if self.pending:
+            self._write_shard(f"{self._run_id}-{self._part:04d}")
+            self._known_texts |= self._new_texts
+            self._part += 1
+            self._clear()
+        self._last_write = time.monotonic()
+
+    def _write_shard(self, stem: str) -> None:
+        written: list[Path] = []
+        try:
             for table in _ORDER:
-                write_columns(
+                path = write_columns(
                     self._lake,
                     table,
                     self._columns[table],
@@ -143,10 +155,13 @@ class RunRecorder:
                     run_date=self._day,
                     stem=stem,
                 )
-            self._known_texts |= self._new_texts
-            self._part += 1
-            self._clear()
-        self._last_write = time.monotonic()
+                written += [path] if path else []
+        except BaseException:
+            # The mark of the shard first: what is left then counts for nothing, and the shard can
+            # be written again.
+            for path in reversed(written):
+                path.unlink(missing_ok=True)
+            raise
 
     def _arrive(self) -> str:
         """An event's place in the order in which things arrive in the lake."""
@@ -157,7 +172,8 @@ class RunRecorder:
             table: {name: [] for name in TABLES[table].schema.names} for table in _ORDER
         }
         self._new_texts = set()
-        self._pending = 0
+        self.pending = Counter()
+        self.pending_bytes = 0
 
     def _add_attempt(self, outcome: Outcome) -> None:
         answer, paid = outcome.answer, outcome.paid
@@ -212,6 +228,12 @@ class RunRecorder:
             if name != "text":
                 columns[name] += values
         columns["text_sha256"] += [self._text(hit[_TEXT]) for hit in answer.hits]
+        self.pending_bytes += sum(
+            sys.getsizeof(value)
+            for hit in answer.hits
+            for at, value in enumerate(hit)
+            if at != _TEXT
+        )
 
     def _text(self, text: str | None) -> str | None:
         """Hash of a text, which is stored once per dataset."""
@@ -220,6 +242,7 @@ class RunRecorder:
         digest = sha256_text(text)
         if digest not in self._known_texts and digest not in self._new_texts:
             self._new_texts.add(digest)
+            self.pending_bytes += sys.getsizeof(text)
             self._append(
                 "texts",
                 {

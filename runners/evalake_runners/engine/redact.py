@@ -15,8 +15,11 @@ def short_reason(text: str) -> str:
 
 def describe(error: BaseException) -> str:
     """`TypeName: message` as a reason, or the type alone where there is no message."""
-    message = str(error)
     name = type(error).__name__
+    try:
+        message = str(error)
+    except Exception:  # a system's own exception may fail at that too
+        message = ""
     return short_reason(f"{name}: {message}" if message else name)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 
+from evalake_ingest.publish import sweep_stages
 from evalake_runners.engine.cell_run import CellResult, CellRun, SweepContext
 from evalake_runners.engine.events import RunFacts, joined_row, started_row
 from evalake_runners.engine.indexes import IndexStore
@@ -16,6 +17,7 @@ from evalake_runners.engine.redact import describe
 from evalake_runners.engine.stop import StopFlag
 from evalake_warehouse.errors import EvalakeError
 from evalake_warehouse.identity import content_hash
+from evalake_warehouse.leftovers import sweep_leftovers
 from evalake_warehouse.project import Project
 
 
@@ -42,6 +44,8 @@ class SweepRunner:
         Raises:
             KeyboardInterrupt: someone asked to stop; everything finished is on disk.
         """
+        sweep_stages(self._context.project)
+        sweep_leftovers(self._context.project)
         try:
             for cell in self._plan.cells:
                 self._run_cell(cell)

@@ -7,14 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from multiprocessing.connection import wait
-from typing import Any
 
 from evalake_runners.adapters.protocol import CorpusView, Query
 from evalake_runners.engine.answers import PackedSpending
 from evalake_runners.engine.indexes import IndexOutcome
 from evalake_runners.engine.lake_read import TaskRow
-from evalake_runners.engine.pool import Worker, WorkerCrashedError, WorkerTimeoutError
+from evalake_runners.engine.pool import (
+    MAX_STARTS,
+    Worker,
+    WorkerCrashedError,
+    WorkerTimeoutError,
+)
 from evalake_runners.engine.record import Outcome, utc_now
+from evalake_runners.engine.replies import Answered, Failed, Opened
 from evalake_runners.engine.stop import STEP_S, StopFlag
 from evalake_runners.sweeps.config import Limits
 
@@ -34,6 +39,7 @@ class _Slot:
     task: TaskRow | None = None
     open_seconds: float | None = None  # of the open that the current task had to wait for
     started_at: datetime | None = None
+    n_lost: int = 0  # workers killed from outside, one after the other, while they opened an index
 
 
 @dataclass
@@ -52,7 +58,7 @@ class Search:
     stop: StopFlag
     may_go_on: Callable[[], bool]  # False once the sweep's money is spent
     spent_by: Callable[[str], PackedSpending | None]  # a task whose worker is gone
-    network_blocked: bool | None = field(default=None, init=False)
+    network_block: str | None = field(default=None, init=False)  # of `NETWORK_BLOCKS`
     _queue: list[TaskRow] = field(default_factory=list, init=False)
     _dead: dict[str, tuple[str, str]] = field(default_factory=dict, init=False)
     _slots: list[_Slot] = field(default_factory=list, init=False)
@@ -82,7 +88,9 @@ class Search:
                 while slot.task is None and self._assign(slot):
                     pass
             busy = {
-                slot.worker.connection: slot for slot in self._slots if slot.task and slot.worker
+                slot.worker.channel.fileno(): slot
+                for slot in self._slots
+                if slot.task and slot.worker
             }
             self.stop.check()
             if not busy:
@@ -90,8 +98,8 @@ class Search:
             first_deadline = min(slot.worker.deadline for slot in busy.values() if slot.worker)
             patience = min(STEP_S, max(0.0, first_deadline - time.monotonic()))
             ready = set(wait(list(busy), patience))
-            for connection, slot in busy.items():
-                if connection in ready or (slot.worker is not None and slot.worker.is_late):
+            for channel, slot in busy.items():
+                if channel in ready or (slot.worker is not None and slot.worker.is_late):
                     self._receive(slot)
 
     def _assign(self, slot: _Slot) -> bool:
@@ -116,6 +124,9 @@ class Search:
             return
         slot.open_seconds = None
         try:
+            if slot.worker is not None and not slot.worker.is_alive:  # it was killed while idle
+                slot.worker.kill()
+                slot.worker = None
             if slot.worker is None:
                 slot.worker = self.start_worker()
                 slot.corpus_id = None
@@ -130,9 +141,8 @@ class Search:
             for corpus_id in self.corpora:
                 self._dead.setdefault(corpus_id, ("error", str(error)))
             self._finish(slot, task, "error", str(error))
-        except WorkerCrashedError as error:
-            self._lose_worker(slot)
-            self._finish(slot, task, "error", str(error))
+        except (WorkerCrashedError, WorkerTimeoutError) as error:
+            self._lost(slot, task, error)
 
     def _ask(self, slot: _Slot, task: TaskRow) -> None:
         query = Query(
@@ -149,53 +159,76 @@ class Search:
         task, worker = slot.task, slot.worker
         if task is None or worker is None:
             return
-        is_opening = slot.corpus_id is None
-        spending: PackedSpending | None = None
         try:
-            answer = worker.receive()
-            if answer[0] == "opened":
+            reply = worker.take()
+            if isinstance(reply, Opened):
                 slot.corpus_id = task.corpus_id
-                slot.open_seconds = answer[1]
-                self.network_blocked = answer[2]
+                slot.open_seconds = reply.seconds
+                slot.n_lost = 0
+                self.network_block = reply.network
                 self._ask(slot, task)
-                return
-            status, reason = "", ""
-            if answer[0] != "answer":
-                status = "not_attempted" if answer[0] == "not_attempted" else "error"
-                _, reason, spending = answer
-        except WorkerTimeoutError:
-            self._lose_worker(slot)
-            seconds = self.limits.open_timeout_s if is_opening else self.limits.timeout_s
-            status, reason = "timeout", f"no answer in {seconds:g} s"
-            spending = None if is_opening else self.spent_by(task.task_id)
-        except WorkerCrashedError as error:
-            self._lose_worker(slot)
-            status, reason = "error", str(error)
-            spending = None if is_opening else self.spent_by(task.task_id)
-        if not status:
-            self._finish_answer(slot, task, answer)
-            return
-        if is_opening:
-            # Opening will not go better for the next task of the same corpus.
-            status, reason = ("error" if status == "timeout" else status), f"opening: {reason}"
-            self._dead[task.corpus_id] = (status, reason)
-        self._finish(slot, task, status, reason, spending)
+            elif isinstance(reply, Answered):
+                self._finish_answer(slot, task, reply)
+            elif isinstance(reply, Failed):
+                self._finish_failed(slot, task, reply)
+        except (WorkerCrashedError, WorkerTimeoutError) as error:
+            self._lost(slot, task, error)
 
-    def _finish_answer(self, slot: _Slot, task: TaskRow, answer: tuple[Any, ...]) -> None:
-        _, packed, seconds, is_cold = answer
-        temperature = "cold" if is_cold else "warm"
-        timings = {("search", temperature): seconds}
+    def _lost(
+        self, slot: _Slot, task: TaskRow, error: WorkerCrashedError | WorkerTimeoutError
+    ) -> None:
+        """Go on without a worker that is gone; the next task gets a fresh one."""
+        is_opening = slot.corpus_id != task.corpus_id
+        slot.worker = None
+        slot.corpus_id = None
+        if is_opening:
+            self._lost_opening(slot, task, error)
+        elif isinstance(error, WorkerTimeoutError):
+            reason = f"no answer in {self.limits.timeout_s:g} s"
+            self._finish(slot, task, "timeout", reason, self.spent_by(task.task_id))
+        else:
+            self._finish(slot, task, "error", str(error), self.spent_by(task.task_id))
+
+    def _lost_opening(
+        self, slot: _Slot, task: TaskRow, error: WorkerCrashedError | WorkerTimeoutError
+    ) -> None:
+        if isinstance(error, WorkerTimeoutError):
+            self._give_up(slot, task, f"no answer in {self.limits.open_timeout_s:g} s")
+            return
+        slot.n_lost += error.is_by_chance
+        if error.is_by_chance and slot.n_lost < MAX_STARTS:
+            self._begin(slot)
+            return
+        times = f" ({slot.n_lost} times in a row)" if slot.n_lost > 1 else ""
+        self._give_up(slot, task, f"{error}{times}")
+
+    def _give_up(self, slot: _Slot, task: TaskRow, reason: str, status: str = "error") -> None:
+        """Opening will not go better for the next task of the same corpus."""
+        slot.n_lost = 0
+        self._dead[task.corpus_id] = (status, f"opening: {reason}")
+        self._finish(slot, task, status, f"opening: {reason}")
+
+    def _finish_failed(self, slot: _Slot, task: TaskRow, reply: Failed) -> None:
+        status = "error" if reply.is_attempted else "not_attempted"
+        if slot.corpus_id != task.corpus_id:
+            self._give_up(slot, task, reply.reason, status)
+        else:
+            self._finish(slot, task, status, reply.reason, reply.spending)
+
+    def _finish_answer(self, slot: _Slot, task: TaskRow, reply: Answered) -> None:
+        temperature = "cold" if reply.is_cold else "warm"
+        timings = {("search", temperature): reply.seconds}
         if slot.open_seconds is not None:
             timings["open", "cold"] = slot.open_seconds
-        timings |= _phase_timings(packed.phase_seconds, temperature)
+        timings |= _phase_timings(reply.answer.phase_seconds, temperature)
         self.record(
             Outcome(
                 task_id=task.task_id,
                 attempt=self.attempts.get(task.task_id, 0) + 1,
-                status="ok" if packed.hits else "empty",
+                status="ok" if reply.answer.hits else "empty",
                 started_at=slot.started_at or utc_now(),
                 n_concurrent=self._beside(slot),
-                answer=packed,
+                answer=reply.answer,
                 seconds=timings,
             )
         )
@@ -229,11 +262,6 @@ class Search:
 
     def _beside(self, slot: _Slot) -> int:
         return sum(other is not slot and other.task is not None for other in self._slots)
-
-    def _lose_worker(self, slot: _Slot) -> None:
-        """Forget a process that is gone; the next task gets a fresh one."""
-        slot.worker = None
-        slot.corpus_id = None
 
 
 def _phase_timings(

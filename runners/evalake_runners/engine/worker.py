@@ -1,24 +1,26 @@
-"""The process that a system under test lives in. It answers its parent's messages, one by one.
+"""The process that a system under test lives in. It answers evalake's messages, one by one.
 
-    ("index", corpus, folder)   -> ("indexed", report, seconds)
-    ("open", corpus, folder)    -> ("opened", seconds, network_blocked)
-    ("search", query)           -> ("answer", packed, seconds, is_cold)
-    any of them                 -> ("failed" or "not_attempted", reason, spending or None)
+    ("make", spec, setup)       -> Ready
+    ("index", corpus, folder)   -> Indexed
+    ("open", corpus, folder)    -> Opened
+    ("search", query)           -> Answered
+    any of them                 -> Failed
 
-What the system prints goes to the file that the parent set up as stdout and stderr, never into
+What the system prints goes to the file that evalake set up as stdout and stderr, never into
 the messages.
 """
 
 from __future__ import annotations
 
 import os
+import pickle
 import signal
+import socket
 import sys
-import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,55 +32,76 @@ from evalake_runners.adapters.protocol import (
     Searcher,
     System,
 )
-from evalake_runners.engine.answers import PackedSpending, pack_answer, pack_spending
-from evalake_runners.engine.arms import make_system
+from evalake_runners.adapters.setup import Setup
+from evalake_runners.engine.answers import (
+    PackedSpending,
+    pack_answer,
+    pack_report,
+    pack_spending,
+)
+from evalake_runners.engine.arms import ArmSpec, make_system
 from evalake_runners.engine.blobs import Blob, as_blob
+from evalake_runners.engine.channel import BadMessageError, Channel, ChannelClosedError
 from evalake_runners.engine.network import block_network
 from evalake_runners.engine.paths import PathResolver
 from evalake_runners.engine.redact import describe
+from evalake_runners.engine.replies import (
+    Answered,
+    Failed,
+    Indexed,
+    Opened,
+    Ready,
+    Reply,
+    encode_reply,
+)
 
-_PARENT_CHECK_S = 1.0
 
+def serve(file_descriptor: int, *, network: str) -> None:
+    """Answer messages until the other end closes the connection.
 
-def serve(file_descriptor: int) -> None:
-    """Answer messages until the parent closes the connection."""
-    connection = Connection(file_descriptor)
-    parent = os.getppid()
-    threading.Thread(target=_die_with, args=(parent,), daemon=True).start()
+    Args:
+        network: what keeps this process off it (`NETWORK_BLOCKS`).
+    """
+    channel = Channel(socket.socket(fileno=file_descriptor))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    worker: _Worker | None = None
+    worker = _Worker(network)
     try:
-        spec, setup = connection.recv()
-        try:
-            worker = _Worker(make_system(spec, setup), spec.blob)
-            connection.send(("ready",))
-        except BaseException as error:  # whatever a system does is its failure
-            connection.send(("failed", describe(error), None))
-        while worker is not None:
-            connection.send(worker.answer(connection.recv()))
-    except (EOFError, BrokenPipeError, ConnectionResetError):
+        while True:
+            # Its other end is evalake itself, which sends nothing of a system's.
+            number, message = pickle.loads(channel.receive())  # noqa: S301
+            channel.send(_encoded(number, worker.answer(message)))
+    except (ChannelClosedError, BadMessageError):
         pass
     finally:
-        if worker is not None:
-            worker.close()
+        worker.close()
     # A system's threads or atexit handlers must not keep a worker alive that has nothing to do.
-    sys.stdout.flush()
+    with suppress(Exception):  # it may have closed its output
+        sys.stdout.flush()
     os._exit(0)
+
+
+def _encoded(number: int, reply: Reply) -> bytes:
+    try:
+        return encode_reply(number, reply)
+    except Exception as error:
+        return encode_reply(number, Failed(describe(error)))
 
 
 @dataclass(slots=True)
 class _Worker:
-    system: System
-    blob: Blob | None
+    network: str
+    system: System | None = None
+    blob: Blob | None = None
     searcher: Searcher | None = None
     resolver: PathResolver | None = None
     is_cold: bool = True
-    network_blocked: bool = field(default=False)
+    is_guarded: bool = False
     was_cold: bool = False  # when the search at hand began
     answered: object = None  # by the search at hand, before it was checked
 
-    def answer(self, message: tuple[Any, ...]) -> tuple[Any, ...]:
-        handlers: dict[str, Callable[..., tuple[Any, ...]]] = {
+    def answer(self, message: tuple[Any, ...]) -> Reply:
+        handlers: dict[str, Callable[..., Reply]] = {
+            "make": self._make,
             "index": self._index,
             "open": self._open,
             "search": self._search,
@@ -87,9 +110,9 @@ class _Worker:
             return handlers[message[0]](*message[1:])
         except NotAttemptedError as error:
             reason = describe(error).removeprefix("NotAttemptedError: ")
-            return ("not_attempted", reason, self._spending(message[0]))
+            return Failed(reason, self._spending(message[0]), is_attempted=False)
         except BaseException as error:  # sys.exit() in a system must not end the worker
-            return ("failed", describe(error), self._spending(message[0]))
+            return Failed(describe(error), self._spending(message[0]))
 
     def close(self) -> None:
         searcher, self.searcher = self.searcher, None
@@ -99,25 +122,30 @@ class _Worker:
             except BaseException as error:
                 print(f"close: {describe(error)}", file=sys.stderr)
 
-    def _index(self, corpus: CorpusView, folder: Path) -> tuple[Any, ...]:
-        started = time.perf_counter()
-        report = self.system.index(corpus, folder)
-        return ("indexed", report, time.perf_counter() - started)
+    def _make(self, spec: ArmSpec, setup: Setup) -> Reply:
+        self.system, self.blob = make_system(spec, setup), spec.blob
+        return Ready()
 
-    def _open(self, corpus: CorpusView, folder: Path) -> tuple[Any, ...]:
-        self.close()
-        if not self.system.needs_network and not self.network_blocked:
-            block_network()
-            self.network_blocked = True
+    def _index(self, corpus: CorpusView, folder: Path) -> Reply:
         started = time.perf_counter()
-        self.searcher = self.system.open(corpus, folder)
+        report = self._made().index(corpus, folder)
+        seconds = time.perf_counter() - started
+        return Indexed(pack_report(report), seconds)
+
+    def _open(self, corpus: CorpusView, folder: Path) -> Reply:
+        self.close()
+        if self.network != "no" and not self.is_guarded:
+            block_network()
+            self.is_guarded = True
+        started = time.perf_counter()
+        self.searcher = self._made().open(corpus, folder)
         seconds = time.perf_counter() - started
         is_files = corpus.kind == "files"
         self.resolver = PathResolver(corpus.paths, [corpus.root]) if is_files else None
         self.is_cold = True
-        return ("opened", seconds, self.network_blocked)
+        return Opened(seconds, self.network)
 
-    def _search(self, query: Query) -> tuple[Any, ...]:
+    def _search(self, query: Query) -> Reply:
         if self.searcher is None:
             raise RuntimeError("no index is open")
         is_cold, self.is_cold = self.is_cold, False
@@ -128,7 +156,12 @@ class _Worker:
         if self.blob is not None and isinstance(answer, Answer):
             answer = as_blob(answer, self.blob)
         packed = pack_answer(answer, depth=query.depth, resolver=self.resolver)
-        return ("answer", packed, seconds, is_cold)
+        return Answered(packed, seconds, is_cold)
+
+    def _made(self) -> System:
+        if self.system is None:
+            raise RuntimeError("no system is made")
+        return self.system
 
     def _spending(self, kind: str) -> PackedSpending | None:
         """What a search that failed has taken so far, where its system says so."""
@@ -143,10 +176,3 @@ class _Worker:
         except Exception as error:
             print(f"spending: {describe(error)}", file=sys.stderr)
         return None
-
-
-def _die_with(parent: int) -> None:
-    """End the whole process group when the parent is gone: it may have been killed with -9."""
-    while os.getppid() == parent:
-        time.sleep(_PARENT_CHECK_S)
-    os.killpg(os.getpgid(0), signal.SIGKILL)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import shutil
-import uuid
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from evalake_warehouse.build.inputs import work_file
 from evalake_warehouse.errors import BuildError
 from evalake_warehouse.identity import canonical_json
 from evalake_warehouse.project import Project
+from evalake_warehouse.scratch import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,10 +101,8 @@ def share_parsed(source: Project, target: Project) -> None:
     """Spare the target a parse that the source has been through; dbt reads anew what changed."""
     parsed, wanted = (_target(project) / "partial_parse.msgpack" for project in (source, target))
     if parsed.is_file() and not wanted.exists():
-        wanted.parent.mkdir(parents=True, exist_ok=True)
-        temporary = wanted.with_name(f"{wanted.name}.{uuid.uuid4().hex}.tmp")
-        shutil.copyfile(parsed, temporary)
-        temporary.replace(wanted)
+        with replacing(wanted) as file, parsed.open("rb") as source_file:
+            shutil.copyfileobj(source_file, file)
 
 
 def _manifest(project: Project, variables: dict[str, Any]) -> Manifest | None:

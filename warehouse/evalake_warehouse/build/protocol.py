@@ -29,6 +29,7 @@ from evalake_warehouse.errors import BuildBusyError, BuildError, Problem, UsageE
 from evalake_warehouse.identity import canonical_json
 from evalake_warehouse.lake.arrivals import next_id
 from evalake_warehouse.lake.reader import LakeListing, list_lake
+from evalake_warehouse.leftovers import sweep_leftovers
 from evalake_warehouse.project import Project
 from evalake_warehouse.questions.baseline import list_baselines
 from evalake_warehouse.questions.warehouse_files import current_file, point_to, warehouse_link
@@ -98,6 +99,7 @@ def build(
     lock = FileLock(project.home / "build.lock")
     try:
         with lock.acquire(timeout=wait_s):
+            sweep_leftovers(project)
             if scenario is not None:
                 kept = read_variables(current_file(warehouse_link(project, scenario)))
                 settings = settings.over(kept)

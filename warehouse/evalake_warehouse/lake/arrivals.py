@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from evalake_warehouse.identity import new_run_id
 from evalake_warehouse.lake.schemas import TABLES
+from evalake_warehouse.scratch import replacing
 
 _MARK = "last-arrival"
 _ID_LENGTH = 36
@@ -28,12 +29,8 @@ def next_id(home: Path) -> str:
     mark = home / _MARK
     with FileLock(home / f"{_MARK}.lock"):
         arrived = new_run_id(after=_read(mark) or max(_ids_in(home / "lake"), default=None))
-        temporary = mark.with_name(f"{_MARK}.{uuid.uuid4().hex}.tmp")
-        try:
-            temporary.write_text(arrived)
-            temporary.replace(mark)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with replacing(mark) as file:
+            file.write(arrived.encode())
     return arrived
 
 

@@ -141,7 +141,7 @@ _DECLARED = (
         ),
     ),
     LakeTable(
-        "runs", "run event", 3, per_run=True,
+        "runs", "run event", 5, per_run=True,
         schema=_columns(
             {
                 "dataset": _STR, "edition": _STR, "split": _STR, "run_id": _STR, "event": _STR,
@@ -155,7 +155,7 @@ _DECLARED = (
                 "status": _STR, "device": _STR, "git_sha": _STR, "git_dirty": _BOOL,
                 "command": _STR, "sweep_id": _STR, "family": _STR, "role": _STR,
                 "primary_metric": _STR, "network_blocked": _BOOL, "provenance": _STR,
-                "branches_json": _STR, "arrival_id": _STR,
+                "branches_json": _STR, "arrival_id": _STR, "network_block": _STR,
             },
         ),
     ),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
@@ -16,6 +14,7 @@ from evalake_warehouse.errors import LakeError
 from evalake_warehouse.file_names import is_file_name
 from evalake_warehouse.lake.schemas import TABLES, LakeTable
 from evalake_warehouse.lake.scrubbing import scrubbed
+from evalake_warehouse.scratch import replacing
 
 Row = Mapping[str, Any]
 
@@ -87,22 +86,11 @@ def pin_schema(lake: Path, table: LakeTable) -> None:
 
 
 def _write_atomically(path: Path, data: pa.Table, table: LakeTable) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     metadata = {b"evalake.table": table.name.encode(), b"evalake.version": b"%d" % table.version}
-    temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            pq.write_table(
-                data.replace_schema_metadata(metadata),
-                file,
-                compression="zstd",
-                compression_level=3,
-            )
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(path) as file:
+        pq.write_table(
+            data.replace_schema_metadata(metadata), file, compression="zstd", compression_level=3
+        )
 
 
 def _to_arrow(table: LakeTable, rows: Sequence[Row], dataset: str) -> pa.Table:

@@ -20,6 +20,7 @@ from evalake_warehouse.errors import EvalakeError, UsageError
 from evalake_warehouse.file_names import is_file_name
 from evalake_warehouse.lake.reader import sql_literal
 from evalake_warehouse.project import Project
+from evalake_warehouse.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -89,7 +90,8 @@ def current_file(link: Path) -> Path | None:
 def point_to(link: Path, target: Path) -> None:
     """Make a stable name stand for `target`, atomically; by a pointer file where links fail."""
     temporary = link.with_name(f"{link.name}.{target.stem}.tmp")
-    temporary.unlink(missing_ok=True)
+    for leftover in link.parent.glob(f"{link.name}.*.tmp"):  # of builds that were killed
+        leftover.unlink(missing_ok=True)
     try:
         temporary.symlink_to(target.name)
     except OSError:
@@ -163,8 +165,8 @@ def _attach(connection: DuckDBPyConnection, file: Path) -> None:
             raise
         _log.warning("%s is held by %s, so a copy of it is read", file, holder)
         # Its name is gone when the block ends; what was opened in it stays open.
-        with tempfile.TemporaryDirectory(prefix="evalake-", ignore_cleanup_errors=True) as folder:
-            copy = Path(shutil.copyfile(file, Path(folder) / file.name))
+        with scratch_folder(Path(tempfile.gettempdir()), "evalake-") as folder:
+            copy = Path(shutil.copyfile(file, folder / file.name))
             _attach_whole(connection, copy)
 
 

@@ -9,15 +9,14 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Callable, Mapping
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from datetime import UTC, datetime
-from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 from evalake_warehouse.lake.editions import judgements_sql
 from evalake_warehouse.lake.reader import LakeListing, relation_sql
 from evalake_warehouse.lake.writer import write_columns
+from evalake_warehouse.processes import spawned_pool
 from evalake_warehouse.relevance.fingerprint import (
     FINGERPRINT_RULE,
     Fingerprinted,
@@ -89,15 +88,20 @@ def fingerprint_missing_texts(
     return lost
 
 
-def _fingerprint_all(texts: list[str]) -> list[Fingerprinted]:
-    """Results in order. A text that brings its process down is found by halving the block."""
+def _fingerprint_all(texts: list[str], *, is_last: bool = False) -> list[Fingerprinted]:
+    """Results in order. A text that brings its process down is found by halving the block.
+
+    A process may also have been killed by something else, so one text alone is tried twice.
+    """
     workers = 1 if len(texts) < _POOL_FROM else min(os.cpu_count() or 1, 8)
     try:
-        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        with spawned_pool(workers) as pool:
             return list(pool.map(fingerprint_text, texts, chunksize=250))
     except BrokenProcessPool:
         if len(texts) == 1:
-            return [Fingerprinted("too_deep")]
+            if is_last:
+                return [Fingerprinted("too_deep")]
+            return _fingerprint_all(texts, is_last=True)
         middle = len(texts) // 2
         return _fingerprint_all(texts[:middle]) + _fingerprint_all(texts[middle:])
 

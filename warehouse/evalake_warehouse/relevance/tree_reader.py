@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import signal
 import subprocess
 import sys
 from threading import Timer
 from types import TracebackType
 from typing import IO
 
+from evalake_warehouse.processes import die_with
 from evalake_warehouse.relevance.tree_definitions import TreeDefinition, TreeRead, read_tree
 
 MAX_SECONDS = 30.0  # a file of a million bytes takes about two
+_TRIES = 2  # its process may have been killed by something else
+_END_SECONDS = 3.0
 _MAX_MEMORY = 1_000_000_000  # the same file takes 500 MB
 
 
@@ -41,19 +46,25 @@ class TreeReader:
 
     def read(self, language: str, content: bytes) -> TreeRead:
         """Definitions of one file; never raises for what is in it."""
-        process = self._started()
-        timer = Timer(self._max_seconds, process.kill)
-        timer.start()
-        try:
-            answer = _ask(process, language, content)
-        except OSError:  # it died while it was asked
-            answer = None
-        finally:
-            is_late = not timer.is_alive()
-            timer.cancel()
-        if answer is not None:
-            return answer
-        self.close()
+        for _ in range(_TRIES):
+            process = self._started()
+            timer = Timer(self._max_seconds, process.kill)
+            timer.start()
+            try:
+                answer = _ask(process, language, content)
+            except OSError:  # it died while it was asked
+                answer = None
+            finally:
+                is_late = not timer.is_alive()
+                timer.cancel()
+            if answer is not None:
+                return answer
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_END_SECONDS)
+            was_killed = process.returncode == -signal.SIGKILL and not is_late
+            self.close()
+            if not was_killed:
+                break
         limit = f"{self._max_seconds:g} seconds" if is_late else f"{_MAX_MEMORY:,} bytes of memory"
         return TreeRead("too_costly", detail=f"parsing took more than {limit}, or broke the parser")
 
@@ -71,7 +82,7 @@ class TreeReader:
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:
-            command = [sys.executable, "-c", f"from {__name__} import serve; serve()"]
+            command = [sys.executable, "-c", f"from {__name__} import serve; serve({os.getpid()})"]
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
             )
@@ -92,8 +103,9 @@ def _ask(process: subprocess.Popen[bytes], language: str, content: bytes) -> Tre
     return TreeRead(status, tuple(TreeDefinition(*row) for row in rows), detail)
 
 
-def serve() -> None:
-    """Answer on standard output what standard input asks, until that ends."""
+def serve(parent: int) -> None:
+    """Answer on standard output what standard input asks, until that or the parent ends."""
+    die_with(parent)
     _limit()
     source, target = sys.stdin.buffer, sys.stdout.buffer
     while header := source.readline():

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from evalake_runners.adapters.pydocs_mcp.owned_session import OwnedSession
 from evalake_runners.adapters.pydocs_mcp.searching import strip_pointers
 from evalake_runners.adapters.pydocs_mcp.workspace import Workspace
 from evalake_warehouse.errors import SystemFailedError
+from evalake_warehouse.scratch import scratch_folder
 
 _SHOWN_CHARS = 800
 _KEY_VARIABLE = "EVALAKE_NO_EMBEDDER"
@@ -53,7 +55,7 @@ class ServerSearcher:
 
     session: OwnedSession
     is_composite: bool
-    folder: tempfile.TemporaryDirectory[str] = field(repr=False)
+    folder: ExitStack = field(repr=False)
 
     def search(self, query: Query) -> Answer:
         """Call `search_codebase` and read its rows."""
@@ -77,7 +79,7 @@ class ServerSearcher:
     def close(self) -> None:
         """Stop the server and remove its settings."""
         self.session.close()
-        self.folder.cleanup()
+        self.folder.close()
 
 
 def index_by_command(corpus: CorpusView, workspace: Workspace, *, offline: bool) -> None:
@@ -118,19 +120,16 @@ def open_server(
     Raises:
         SystemFailedError: it did not start; the message has the end of what it said.
     """
-    folder = tempfile.TemporaryDirectory(prefix="evalake-pydocs-")
-    settings = _write_settings(workspace, Path(folder.name), pipeline=pipeline, depth=depth)
-    session = OwnedSession(
-        _command(settings, "serve", corpus.root, workspace),
-        environment=_environment(workspace, offline=offline),
-        folder=Path(folder.name),
-    )
-    try:
+    with ExitStack() as stack:
+        folder = stack.enter_context(scratch_folder(Path(tempfile.gettempdir()), "evalake-pydocs-"))
+        settings = _write_settings(workspace, folder, pipeline=pipeline, depth=depth)
+        session = OwnedSession(
+            _command(settings, "serve", corpus.root, workspace),
+            environment=_environment(workspace, offline=offline),
+            folder=folder,
+        )
         session.start()
-    except BaseException:
-        folder.cleanup()
-        raise
-    return ServerSearcher(session, is_composite, folder)
+        return ServerSearcher(session, is_composite, stack.pop_all())
 
 
 def served_database(workspace: Workspace) -> Path:
