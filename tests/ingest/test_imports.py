@@ -446,3 +446,11 @@ def test_gold_that_a_task_names_twice_is_told_with_its_line(tmp_path: Path) -> N
     assert refused(tasks(file)) == [
         f"{file.name}:1: `gold.2`: gold 'a.py' of task '1' is named in `gold.0` already"
     ]
+
+
+def test_a_gold_id_that_is_the_path_of_finer_gold_is_told_with_its_line(tmp_path: Path) -> None:
+    lines = {"gold_id": "a.py", "path": "a.py", "start_line": 1, "end_line": 2}
+    file = jsonl(tmp_path / "t.jsonl", {"task_id": "1", "query": "q", "gold": [lines]})
+    assert refused(tasks(file)) == [
+        "t.jsonl:1: `gold.0`: gold_id 'a.py' names the gold item of that file; give another"
+    ]
