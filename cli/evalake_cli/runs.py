@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from evalake_cli.app import JsonFlag, app
+from evalake_cli.app import JsonFlag, app, current_project
+from evalake_cli.failed import as_rows
 from evalake_cli.opened import open_judged
 from evalake_cli.output import print_json, print_rows, say
 
@@ -70,7 +71,10 @@ def list_(
 
 @runs_app.command(epilog="Example: evalake runs show latest --json")
 def show(run: RunArgument, as_json: JsonFlag = False) -> None:
-    """Show one run: its arm, completeness, metrics, latency and branches."""
+    """Show one run: its arm, completeness, failures, metrics, latency, branches, and its log."""
+    from evalake_runners.engine.failures import read_failures
+    from evalake_runners.engine.run_log import log_file
+    from evalake_warehouse.lake.reader import list_lake
     from evalake_warehouse.questions.cautions import silence
     from evalake_warehouse.questions.open_warehouse import rows
     from evalake_warehouse.questions.runs import resolve_run
@@ -87,11 +91,16 @@ def show(run: RunArgument, as_json: JsonFlag = False) -> None:
                 ("branches", "fct_run_branches"),
             )
         }
+    home = current_project().home
+    record["failures"] = as_rows(read_failures(list_lake(home), [run_id]).get(run_id, ()))
+    log = log_file(home, run_id) if log_file(home, run_id).is_file() else None
     if as_json:
-        print_json(record | {"run": record["run"][0]})
+        print_json(record | {"run": record["run"][0], "log": log and str(log)})
         return
     print_rows(_as_lines(record["run"][0]), title="run")
     print_rows(_as_lines(*record["completeness"]), title="\ncompleteness")
+    if record["failures"]:
+        print_rows(record["failures"], title="\nfailures")
     shown = (
         "metric",
         "level",
@@ -116,6 +125,8 @@ def show(run: RunArgument, as_json: JsonFlag = False) -> None:
             [{name: row[name] for name in row if name != "run_id"} for row in record["branches"]],
             title="\nbranches",
         )
+    if log is not None:
+        say(f"what the system printed: {log}")
     for row in record["completeness"]:
         if told := silence(row):
             say(f"warning: {told}")

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalake_cli.app import app, current_project
+from evalake_cli.failed import as_rows, failures_of, resume_command, tell_failures
 from evalake_cli.ingested import tell_left_out
 from evalake_cli.output import print_json, print_rows, say
 from evalake_cli.sweep_flags import make_request, takes_sweep_flags
@@ -13,7 +14,8 @@ from evalake_warehouse.errors import ExitCode
 
 if TYPE_CHECKING:
     from evalake_runners.engine.cell_run import CellResult
-    from evalake_runners.engine.plan import Cell
+    from evalake_runners.engine.plan import Cell, Request
+    from evalake_warehouse.project import Project
 
 _EXITS = (
     "Exits 0 when all is done, 2 if nothing was run, 3 if tasks failed or are left, 130 if stopped."
@@ -88,19 +90,20 @@ def _run(flags: dict[str, Any], *, retry_failed: bool) -> int:
         try:
             runner.run()
         except KeyboardInterrupt:
-            _print_results(runner.results, as_json=flags["as_json"])
-            say(
-                "stopped; what was finished is kept\n\nhint: evalake resume with the same arguments"
-            )
+            _print_results(project, request, runner.results, as_json=flags["as_json"])
+            say(f"stopped; what was finished is kept\n\nhint: {resume_command(request.command)}")
             return ExitCode.INTERRUPTED
-    _print_results(runner.results, as_json=flags["as_json"])
+    _print_results(project, request, runner.results, as_json=flags["as_json"])
     return _exit_code(runner.results)
 
 
-def _print_results(results: list[CellResult], *, as_json: bool) -> None:
+def _print_results(
+    project: Project, request: Request, results: list[CellResult], *, as_json: bool
+) -> None:
+    failures = failures_of(project, results)
     rows = [_row(result) for result in results]
     if as_json:
-        print_json(rows)
+        print_json([{**row, "failures": as_rows(failures.get(row["run_id"], ()))} for row in rows])
         return
     _print_table(rows, hidden={"run_label"})
     _tell_other_labels(result.cell for result in results)
@@ -111,9 +114,7 @@ def _print_results(results: list[CellResult], *, as_json: bool) -> None:
     _tell_done([result.cell for result in results if result.state == "done"])
     if any(result.statuses or result.cell.is_joining for result in results):
         say("next: evalake build")
-    n_failed = sum(result.n_failed for result in results)
-    if n_failed:
-        say(f"{n_failed} tasks failed\n\nhint: evalake resume with the same arguments")
+    tell_failures(project, results, failures, request.command)
 
 
 def _row(result: CellResult) -> dict[str, Any]:

@@ -25,7 +25,9 @@ from evalake_warehouse.errors import UsageError
 
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
 # The contract of a system, and the shipped systems, which have an `adapter_version`.
-_EVALAKE = frozenset({"evalake_runners", "evalake_ingest", "evalake_warehouse"})
+_EVALAKE = frozenset(
+    {"evalake_cli", "evalake_reports", "evalake_runners", "evalake_ingest", "evalake_warehouse"}
+)
 _IMPORTERS = frozenset({"import_module", "__import__"})
 
 

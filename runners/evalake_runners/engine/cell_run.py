@@ -30,6 +30,7 @@ from evalake_runners.engine.pool import (
 from evalake_runners.engine.progress import Progress, Step
 from evalake_runners.engine.record import Outcome, RunRecorder
 from evalake_runners.engine.replies import Failed
+from evalake_runners.engine.run_log import log_file
 from evalake_runners.engine.search import Search, WorkerStartError
 from evalake_runners.engine.stop import StopFlag
 from evalake_warehouse.lake.arrivals import next_id
@@ -231,8 +232,9 @@ class CellRun:
         """A worker with its system made; tried again where something else killed it."""
         arm, stop = self._cell.arm, self._context.stop
         setup = replace(arm.setup, ledger=self._ledger)
+        log = log_file(self._context.project.home, self._run_id)
         for n_lost in range(1, MAX_STARTS + 1):
-            worker = Worker(arm.spec, setup, folder, stop, network)
+            worker = Worker(arm.spec, setup, folder, stop, network, log)
             try:
                 reply = worker.start()
             except WorkerCrashedError as error:

@@ -29,6 +29,7 @@ from evalake_runners.engine.replies import (
     Reply,
     decode_reply,
 )
+from evalake_runners.engine.run_log import keep_output
 from evalake_runners.engine.stop import STEP_S, StopFlag
 
 # Not multiprocessing's spawn: that runs the main script again, and gives no process group and no
@@ -69,10 +70,12 @@ class Worker:
     folder: Path  # working directory of the process; systems may write into theirs
     stop: StopFlag
     network: bool  # whether it may use the network
+    log: Path  # of its run, which takes what the process printed when it ends
     channel: Channel = field(init=False)
     process: subprocess.Popen[bytes] = field(init=False)
     deadline: float = field(init=False, default=0.0)
     _output: IO[bytes] = field(init=False)
+    _output_before: int = field(init=False, default=0)  # bytes, when the last message was sent
     _number: int = field(init=False, default=0)
     _awaited: type[Reply] = field(init=False, default=Ready)
 
@@ -125,6 +128,7 @@ class Worker:
         self._number += 1
         self._awaited = _ANSWERS[message[0]]
         self.deadline = time.monotonic() + timeout_s
+        self._output_before = os.fstat(self._output.fileno()).st_size
         try:
             self.channel.send(pickle.dumps((self._number, message)), deadline=self.deadline)
         except ChannelClosedError as error:
@@ -184,7 +188,9 @@ class Worker:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
         self.channel.close()
-        self._output.close()
+        if not self._output.closed:
+            keep_output(self.log, self._output, f"worker {self.process.pid}")
+            self._output.close()
 
     def _crashed(self) -> WorkerCrashedError:
         """How a process that is gone ended, and the last line it printed."""
@@ -204,6 +210,8 @@ class Worker:
 
     def _last_line(self) -> str:
         size = os.fstat(self._output.fileno()).st_size
-        tail = os.pread(self._output.fileno(), _TAIL_BYTES, max(0, size - _TAIL_BYTES))
+        # Not what it printed about an earlier task, such as the traceback of a failure.
+        start = max(self._output_before, size - _TAIL_BYTES)
+        tail = os.pread(self._output.fileno(), _TAIL_BYTES, start)
         lines = tail.decode("utf-8", "replace").strip().splitlines()
         return lines[-1] if lines else ""

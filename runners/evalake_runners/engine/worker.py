@@ -18,6 +18,7 @@ import signal
 import socket
 import sys
 import time
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -112,6 +113,8 @@ class _Worker:
             reason = describe(error).removeprefix("NotAttemptedError: ")
             return Failed(reason, self._spending(message[0]), is_attempted=False)
         except BaseException as error:  # sys.exit() in a system must not end the worker
+            with suppress(Exception):  # it may have closed its output
+                traceback.print_exc()
             return Failed(describe(error), self._spending(message[0]))
 
     def close(self) -> None:

@@ -110,6 +110,8 @@ def misbehave(what: str, mark: str = "") -> Any:  # noqa: PLR0911, PLR0912 - one
         case "crash":
             print("last words of the system", file=sys.stderr, flush=True)
             os.kill(os.getpid(), signal.SIGSEGV)
+        case "quiet_kill":
+            os.kill(os.getpid(), signal.SIGKILL)
         case "hang":
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
             subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", mark])
