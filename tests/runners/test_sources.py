@@ -14,7 +14,10 @@ from driving import arm, request, run, run_plan
 from handmade import bound, system, write
 from toy import rows
 
+from evalake_runners.adapters.files import package_version, path_sha256
+from evalake_runners.adapters.pydocs_mcp.models import model_fingerprint
 from evalake_runners.adapters.sources import read_source
+from evalake_runners.engine.arms import bind, edited_since
 from evalake_runners.engine.plan import make_plan
 from evalake_runners.sweeps.sweep_file import load_system
 from evalake_warehouse.errors import EvalakeError, ExitCode, UsageError
@@ -256,7 +259,7 @@ def test_code_that_is_edited_after_the_plan_is_not_run_under_the_hash_of_the_old
     (result,) = run_plan(toy, plan)
     assert result.statuses == {"error": 12}
     (reason,) = {row["reason"] for row in rows(toy, "attempts")}
-    assert "helper.py was edited after the run was planned" in reason
+    assert "changed after the run was planned: helper.py" in reason
     assert rows(toy, "index_events")[0]["status"] == "error"
 
 
@@ -323,3 +326,48 @@ def test_a_module_that_is_no_system_is_refused_with_what_is_wrong(
 def _files_of(module: str) -> tuple[str, str]:
     path = module.replace(".", "/")
     return f"{path}.py", f"{path}/__init__.py"
+
+
+def test_a_checkout_on_the_path_is_a_version_of_its_own_and_an_edit_another(folder: Path) -> None:
+    installed = package_version("bm25s", "bm25s")
+    write(folder, {"checkout/__init__.py": "X = 1\n"})
+    first = package_version("bm25s", "checkout")
+    write(folder, {"checkout/__init__.py": "X = 2\n"})
+    second = package_version("bm25s", "checkout")
+    assert len({installed, first, second}) == 3
+    assert first.startswith(f"{installed}+src.")
+
+
+def test_a_named_folder_counts_with_what_is_behind_its_links(tmp_path: Path) -> None:
+    write(tmp_path, {"elsewhere/weights.bin": "a", "model/config.json": "{}"})
+    (tmp_path / "model" / "current").symlink_to(tmp_path / "elsewhere")
+    before = path_sha256(tmp_path / "model"), model_fingerprint.__wrapped__(tmp_path / "model")
+    write(tmp_path, {"elsewhere/weights.bin": "b"})
+    after = path_sha256(tmp_path / "model"), model_fingerprint.__wrapped__(tmp_path / "model")
+    assert before[0] != after[0]
+    assert before[1] != after[1]
+
+
+def test_a_pipeline_that_is_edited_after_the_plan_is_told_by_its_name(toy: Project) -> None:
+    spec = load_system("pydocs-lexical", None, toy)
+    planned = bind(spec, dataset="d", edition="e", seed=0, project=toy)
+    assert edited_since(planned) is None
+    pipeline = toy.configs / "pipelines" / "lexical.yaml"
+    with pipeline.open("a") as file:
+        file.write("# another\n")
+    assert edited_since(planned) == "pipeline"
+    pipeline.unlink()
+    assert "no such file or folder" in str(edited_since(planned))
+
+
+def test_what_a_system_writes_beside_its_code_while_it_runs_fails_no_task(
+    toy: Project, folder: Path
+) -> None:
+    search = (
+        "from pathlib import Path\n"
+        "Path(__file__).with_name('seen.json').write_text(query.task_id)\n"
+        "return Answer(hits=[])"
+    )
+    write(folder, {"mine/glue.py": system(search=search), "mine/__init__.py": ""})
+    (result,) = run(toy, arm("python:mine.glue"), limits={"jobs": 2})
+    assert result.statuses == {"empty": 12}

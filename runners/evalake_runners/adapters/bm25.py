@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
@@ -13,6 +12,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from evalake_runners.adapters.chunking import chunk_corpus
+from evalake_runners.adapters.files import package_version
 from evalake_runners.adapters.local import LocalSystem
 from evalake_runners.adapters.protocol import Answer, CorpusView, IndexReport, Query, RawHit
 from evalake_runners.adapters.setup import Setup, Strict
@@ -47,12 +47,12 @@ class Bm25System(LocalSystem):
     """`System` with its index in bm25s' own format beside a table of chunks."""
 
     name = "bm25"
-    adapter_version = "1"
+    adapter_version = "2"  # definitions of ten languages are chunks
     branches = ("bm25",)
 
     def __init__(self, config: CONFIG) -> None:
         super().__init__(config)
-        self.version = version("bm25s")
+        self.version = package_version("bm25s", "bm25s")
         self._config = config
 
     def ingestion_config(self) -> Mapping[str, Any]:

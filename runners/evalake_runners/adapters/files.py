@@ -5,19 +5,22 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
+from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.identity import content_hash
 
-_BYTECODE = frozenset({".pyc", ".pyo"})
+INSTALLED = frozenset({"site-packages", "dist-packages"})  # folders of what pip installs
+_NO_SOURCE = frozenset({".pyc", ".pyo", ".log"})
 
 
 def files_in(path: Path, *, is_code: bool = False) -> Iterator[Path]:
     """The files of a folder in path order, those behind links too; or the file itself.
 
     Args:
-        is_code: leave out what is no source: hidden files and folders, and bytecode.
+        is_code: leave out what is no source: hidden files and folders, bytecode, logs.
     """
     if not path.is_dir():
         yield path
@@ -35,7 +38,7 @@ def files_in(path: Path, *, is_code: bool = False) -> Iterator[Path]:
 
 
 def _is_left_out(file: Path) -> bool:
-    return file.name.startswith(".") or file.suffix in _BYTECODE
+    return file.name.startswith(".") or file.suffix in _NO_SOURCE
 
 
 def path_sha256(path: Path) -> str:
@@ -52,6 +55,28 @@ def path_sha256(path: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise UsageError(f"cannot read: {error.strerror}", where=str(path)) from error
+
+
+def package_version(distribution: str, module: str) -> str:
+    """Version of the package that a system of ours runs, without importing it.
+
+    Where the module is not the installed one, but a checkout (an editable install, or a folder of
+    `PYTHONPATH`), its version says too little: edits do not change it. The hash of its source
+    follows it then, as `+src.`.
+
+    Raises:
+        PackageNotFoundError: the distribution is not installed.
+    """
+    version = metadata.version(distribution)
+    spec = find_spec(module)
+    folder = Path(spec.origin).parent if spec and spec.origin else None
+    if folder is None or INSTALLED & set(folder.parts):
+        return version
+    source = {
+        file.relative_to(folder).as_posix(): path_sha256(file)
+        for file in files_in(folder, is_code=True)
+    }
+    return f"{version}+src.{content_hash(source)[:12]}"
 
 
 def _is_loop(folder: Path, top: Path) -> bool:

@@ -20,10 +20,9 @@ from importlib.machinery import ModuleSpec
 from importlib.util import resolve_name
 from pathlib import Path
 
-from evalake_runners.adapters.files import files_in, path_sha256
+from evalake_runners.adapters.files import INSTALLED, files_in, path_sha256
 from evalake_warehouse.errors import UsageError
 
-_INSTALLED = frozenset({"site-packages", "dist-packages"})
 # The contract of a system, and the shipped systems, which have an `adapter_version`.
 _EVALAKE = frozenset(
     {"evalake_cli", "evalake_reports", "evalake_runners", "evalake_ingest", "evalake_warehouse"}
@@ -111,7 +110,7 @@ class _Walk:
         origin = Path(str(spec.origin))
         if _is_stdlib(origin):
             return ()
-        if top != self._module.partition(".")[0] and _INSTALLED & set(origin.parts):
+        if top != self._module.partition(".")[0] and INSTALLED & set(origin.parts):
             self.packages |= _versions(top)
             if _versions(top):
                 return ()
@@ -196,7 +195,7 @@ def _absolute(name: str, package: str) -> str:
 
 
 def _is_stdlib(origin: Path) -> bool:
-    if _INSTALLED & set(origin.parts):
+    if INSTALLED & set(origin.parts):
         return False
     roots = {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
     return any(origin.resolve().is_relative_to(Path(root).resolve()) for root in roots)

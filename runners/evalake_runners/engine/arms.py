@@ -165,19 +165,24 @@ def bind(
     )
 
 
-def edited_files(arm: Arm) -> list[str]:
-    """Files of a user's own system whose content is no longer what the arm was bound with."""
+def edited_since(arm: Arm) -> str | None:
+    """What of an arm is no longer what it was bound with; None where all is."""
     setup = arm.setup
-    if not arm.spec.adapter.startswith(PLUGIN_PREFIX):
-        return []
-    now = bind(
-        arm.spec, dataset=setup.dataset, edition=setup.edition, seed=setup.seed,
-        project=setup.project, corpus_id=arm.corpus_id,
-    ).config_files  # fmt: skip
-    names = sorted(arm.config_files.keys() | now.keys())
-    return [
-        name.removeprefix(SOURCE) for name in names if arm.config_files.get(name) != now.get(name)
-    ]
+    try:
+        now = bind(
+            arm.spec, dataset=setup.dataset, edition=setup.edition, seed=setup.seed,
+            project=setup.project, corpus_id=arm.corpus_id,
+        )  # fmt: skip
+    except EvalakeError as error:
+        return str(error)
+    before, after = arm.config_files, now.config_files
+    edited = [name for name, digest in before.items() if after.get(name) != digest]
+    added = after.keys() - before.keys()  # what a system writes beside its code is not its code
+    edited += [name for name in added if name.endswith(".py")]
+    if edited:
+        return ", ".join(sorted(name.removeprefix(SOURCE) for name in edited))
+    is_same = bool(added) or now.arm_hash == arm.arm_hash
+    return None if is_same else "its version or its configuration"
 
 
 def role_of(label: str, adapter: str, baseline: str | None) -> str:

@@ -15,7 +15,7 @@ from evalake_ingest.editions.pipeline import record_corpus
 from evalake_runners.adapters.ledger import LedgerPlace
 from evalake_runners.adapters.protocol import CorpusView
 from evalake_runners.engine.answers import PackedSpending
-from evalake_runners.engine.arms import edited_files
+from evalake_runners.engine.arms import edited_since
 from evalake_runners.engine.events import RunFacts, finished_row, started_row
 from evalake_runners.engine.indexes import IndexOutcome, IndexStore
 from evalake_runners.engine.lake_read import LakeView
@@ -249,12 +249,9 @@ class CellRun:
             if isinstance(reply, Failed):
                 worker.kill()
                 raise WorkerStartError(f"starting: {reply.reason}")
-            if edited := edited_files(arm):
+            if edited := edited_since(arm):
                 worker.kill()
-                names = ", ".join(edited)
-                raise WorkerStartError(
-                    f"{names} was edited after the run was planned; run it again"
-                )
+                raise WorkerStartError(f"changed after the run was planned: {edited}; run it again")
             return worker
         raise AssertionError("a worker starts, or is lost")
 

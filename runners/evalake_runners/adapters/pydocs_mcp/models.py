@@ -8,6 +8,7 @@ from functools import cache
 from importlib import util
 from pathlib import Path
 
+from evalake_runners.adapters.files import files_in
 from evalake_runners.adapters.pydocs_mcp.config import (
     TOKENS_OF,
     LateInteractionConfig,
@@ -86,7 +87,7 @@ def identify_model(model: str, folder: Path | None) -> str:
 def model_fingerprint(folder: Path) -> str:
     """Hash over a model folder's files, so that two folders of one model are one model."""
     digest = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+    for path in files_in(folder):
         digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
         with path.open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())

@@ -91,7 +91,7 @@ class PydocsSystem:
         ledger: Ledger,
     ) -> None:
         self.name = name
-        self.version = versions.installed_version()
+        self.version = versions.identified_version()
         self.adapter_version = versions.ADAPTER_VERSION
         self.output = "composite" if pipeline.is_composite else "ranked"
         self.config = config

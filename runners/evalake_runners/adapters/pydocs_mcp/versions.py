@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module, metadata, util
 
+from evalake_runners.adapters.files import package_version
 from evalake_warehouse.errors import SystemFailedError
 
 DISTRIBUTION = "pydocs-mcp"
@@ -48,6 +49,14 @@ def installed_version() -> str:
     """The installed version, or `unknown`."""
     try:
         return metadata.version(DISTRIBUTION)
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def identified_version() -> str:
+    """The installed version with the source of a checkout, or `unknown`."""
+    try:
+        return package_version(DISTRIBUTION, "pydocs_mcp")
     except metadata.PackageNotFoundError:
         return "unknown"
 
