@@ -39,7 +39,7 @@ corpora as (
         dataset,
         corpus_id,
         max(n_files) as n_files
-    from {{ source('lake', 'corpora') }}
+    from {{ ref('stg_corpora') }}
     group by dataset, corpus_id
 ),
 

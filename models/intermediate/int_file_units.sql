@@ -3,7 +3,7 @@
 -- A hit without a resolved path is a unit of its own, by what the system called it.
 
 with hits as (
-    select * from {{ source('lake', 'hits') }}
+    select * from {{ ref('stg_tried_hits') }}
 ),
 
 attempts as (

@@ -6,7 +6,7 @@
 
 -- Read once per rule, of which most touch nothing: cheaper than keeping millions of rows at hand.
 with hits as not materialized (
-    select * from {{ source('lake', 'hits') }}
+    select * from {{ ref('stg_tried_hits') }}
 ),
 
 attempts as (
@@ -22,14 +22,14 @@ qrels as (
 ),
 
 text_scores as (
-    select * from {{ source('lake', 'text_scores') }}
+    select * from {{ ref('stg_text_scores') }}
     where
         score >= {{ var('text_threshold') }}
         and least(text_chars, gold_chars) >= {{ var('text_min_chars') }}
 ),
 
 text_fingerprints as (
-    select * from {{ source('lake', 'text_fingerprints') }}
+    select * from {{ ref('stg_text_fingerprints') }}
 ),
 
 by_file as (

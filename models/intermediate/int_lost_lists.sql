@@ -2,11 +2,11 @@
 -- because a file of theirs is torn or gone. Such a list is not short: it is unknown.
 
 with attempts as (
-    select * from {{ source('lake', 'attempts') }}
+    select * from {{ ref('stg_tries') }}
 ),
 
 hits as (
-    select * from {{ source('lake', 'hits') }}
+    select * from {{ ref('stg_tried_hits') }}
 ),
 
 promised as (

@@ -19,7 +19,7 @@ qrels as (
 ),
 
 all_qrels as (
-    select * from {{ source('lake', 'qrels') }}
+    select * from {{ ref('stg_stated_qrels') }}
 ),
 
 levels as (

@@ -14,4 +14,4 @@ select
     why,
     confirmatory,
     batch
-from {{ source('lake', 'looks') }}
+from {{ ref('stg_looks') }}

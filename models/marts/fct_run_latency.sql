@@ -14,7 +14,7 @@ attempts as (
 ),
 
 index_events as (
-    select * from {{ source('lake', 'index_events') }}
+    select * from {{ ref('stg_index_events') }}
     where not cache_hit and status = 'ok' and seconds is not null
 ),
 

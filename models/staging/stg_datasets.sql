@@ -15,7 +15,26 @@ editions as (
 )
 
 select
-    * replace (coalesce(ignore_identical_ids, false) as ignore_identical_ids),
+    dataset,
+    edition,
+    revision,
+    loader_version,
+    source,
+    licence,
+    citation,
+    caveats,
+    primary_level,
+    primary_metric,
+    default_split,
+    rows_read,
+    rows_kept,
+    rows_dropped,
+    ingested_at,
+    sha256,
+    strata_label,
+    arrival_id,
+    selection_json,
+    coalesce(ignore_identical_ids, false) as ignore_identical_ids,
     row_number() over (
         partition by dataset
         order by arrival_id desc nulls last, ingested_at desc

@@ -1,11 +1,23 @@
--- Grain: one row per run and corpus: the last event, which after a resume may be a cache hit.
+-- Grain: one row per changed run and time that it obtained the index of a corpus, built or from the
+-- cache.
 
 with events as (
     select * from {{ source('lake', 'index_events') }}
 )
 
-select *
+select
+    run_id,
+    corpus_id,
+    ingestion_hash,
+    status,
+    cache_hit,
+    events.at as obtained_at,
+    counts_json,
+    seconds,
+    install_seconds,
+    bytes_on_disk,
+    n_chunks,
+    n_vectors,
+    reason,
+    arrival_id
 from events
-qualify row_number() over (
-    partition by run_id, corpus_id order by arrival_id desc nulls last, events.at desc
-) = 1
