@@ -37,11 +37,13 @@ def _global_options(
     ] = None,
 ) -> None:
     """Evaluate retrieval systems on a data lake: runs are evidence, metrics are queries."""
+    from evalake_warehouse.project import expanded
+
     # Flags become the environment, so that worker processes see the same folders.
     if home is not None:
-        os.environ["EVALAKE_HOME"] = str(home.expanduser().resolve())
+        os.environ["EVALAKE_HOME"] = str(expanded(home, where="--home"))
     if project_dir is not None:
-        os.environ["EVALAKE_PROJECT_DIR"] = str(project_dir.expanduser().resolve())
+        os.environ["EVALAKE_PROJECT_DIR"] = str(expanded(project_dir, where="--project-dir"))
 
 
 def current_project() -> Project:

@@ -9,8 +9,9 @@ import sys
 from typer.exceptions import Abort, TyperException
 
 from evalake_cli.app import app
+from evalake_cli.boundary import check_arguments, explain
 from evalake_cli.output import print_error, say, say_warnings
-from evalake_warehouse.errors import EvalakeError, ExitCode
+from evalake_warehouse.errors import ExitCode
 
 # In the order of the help: the main path first.
 _COMMANDS = (
@@ -40,32 +41,33 @@ def gather_commands() -> None:
 
 
 def run_cli(arguments: list[str] | None = None) -> int:
-    """Run one command line and return its exit code; never raises, never prints a traceback
-    for an error that a user can cause.
-    """
-    gather_commands()
+    """Run one command line and return its exit code; raises nothing, prints no traceback."""
     say_warnings()
     try:
+        check_arguments(sys.argv[1:] if arguments is None else arguments)
+        gather_commands()
         result = app(args=arguments, prog_name="evalake", standalone_mode=False)
         sys.stdout.flush()
     except TyperException as error:
         _print_usage_error(error)
         return ExitCode.USAGE
-    except EvalakeError as error:
-        print_error(error)
-        return error.exit_code
     except (KeyboardInterrupt, Abort):
         say("interrupted")
         return ExitCode.INTERRUPTED
-    except (SystemExit, BrokenPipeError):  # typer makes the one of the other, with exit code 1
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.CLOSED_PIPE
-    except OSError as error:
-        # A folder that cannot be written, a full disk: the user's to mend, and no bug of ours.
-        say(f"error: {error.filename or 'output'}: {error.strerror or error}")
-        say("\nhint: evalake doctor")
-        return ExitCode.USAGE
+    except BaseException as error:
+        if _is_closed_output(error):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return ExitCode.CLOSED_PIPE
+        explained = explain(error)
+        print_error(explained)
+        return explained.exit_code
     return result if isinstance(result, int) else ExitCode.OK
+
+
+def _is_closed_output(error: BaseException) -> bool:
+    """Whether who read the output stopped; typer makes a `SystemExit` of that."""
+    cause = error.__context__ if isinstance(error, SystemExit) else error
+    return isinstance(cause, BrokenPipeError)
 
 
 def _print_usage_error(error: TyperException) -> None:

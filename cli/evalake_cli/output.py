@@ -29,6 +29,15 @@ def say(message: str) -> None:
     print(shown(scrub(message), lines=True), file=sys.stderr)
 
 
+PACKAGES = (
+    "evalake_cli",
+    "evalake_ingest",
+    "evalake_reports",
+    "evalake_runners",
+    "evalake_warehouse",
+)
+
+
 class _Said(logging.Handler):
     """Log records as lines for a person."""
 
@@ -38,7 +47,7 @@ class _Said(logging.Handler):
 
 def say_warnings() -> None:
     """Let what our packages log be said."""
-    for name in ("evalake_runners", "evalake_ingest", "evalake_warehouse"):
+    for name in PACKAGES:
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [_Said(logging.WARNING)], False
 

@@ -41,7 +41,7 @@ def sql(
 
     if as_json and csv:
         raise UsageError("--json and --csv exclude each other", hint="evalake sql --help")
-    text = sys.stdin.read() if query == "-" else query
+    text = _from_stdin() if query == "-" else query
     check_question(text)
     listing = list_lake(current_project().home)
     with open_judged(scenario, listing=listing, with_lake=needs_lake(text)) as connection:
@@ -62,3 +62,10 @@ def _cell(value: object) -> object:
     if isinstance(value, str) and sys.stdout.isatty():
         return shown(value, lines=True)
     return value
+
+
+def _from_stdin() -> str:
+    try:
+        return sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"not UTF-8: byte {error.start + 1}", where="stdin") from None

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from evalake_cli.app import JsonFlag
-from evalake_warehouse.errors import UsageError
+from evalake_warehouse.errors import ConfigError, Problem, UsageError
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from evalake_runners.engine.plan import Request
     from evalake_runners.sweeps.config import DatasetEntry
     from evalake_warehouse.project import Project
+
+Model = TypeVar("Model", bound="BaseModel")
 
 SweepArgument = Annotated[
     Path | None, typer.Argument(metavar="SWEEP.yaml", help="Sweep file; or use --system.")
@@ -49,7 +54,9 @@ ExcludeOption = Annotated[
 ]
 LabelOption = Annotated[str | None, typer.Option(help="Name of the --system arm in tables.")]
 DepthOption = Annotated[int | None, typer.Option(min=1, max=10_000, help="Hits asked for.")]
-SeedOption = Annotated[int | None, typer.Option(min=0, help="For systems that draw at random.")]
+SeedOption = Annotated[
+    int | None, typer.Option(min=0, max=2**63 - 1, help="For systems that draw at random.")
+]
 JobsOption = Annotated[
     int | None, typer.Option(min=1, max=64, help="Worker processes; overrides the sweep's limits.")
 ]
@@ -132,7 +139,7 @@ def make_request(project: Project, flags: dict[str, Any], *, retry_failed: bool 
         return Request(
             arms=loaded.arms,
             datasets=tuple(_on_split(entry, flags["split"]) for entry in sweep.datasets),
-            limits=sweep.limits.model_copy(update=changed),
+            limits=_checked(Limits, sweep.limits.model_dump() | changed, _LIMIT_FLAGS),
             seed=sweep.seed if flags["seed"] is None else flags["seed"],
             repeats=sweep.repeats,
             sweep_id=sweep.name,
@@ -153,17 +160,33 @@ def make_request(project: Project, flags: dict[str, Any], *, retry_failed: bool 
         depth=flags["depth"], label=flags["label"],
         corpus_dir=flags["corpus_dir"], **globs,
     )  # fmt: skip
-    entry = DatasetEntry(
-        dataset=flags["dataset"], split=_split(flags["split"]), repo=flags["repo"],
-        library=flags["library"],
-    )  # fmt: skip
+    names = ("dataset", "split", "repo", "library")
+    _split(flags["split"])
+    entry = _checked(DatasetEntry, {name: flags[name] for name in names})
     return Request(
         arms=(arm,),
         datasets=(entry,),
-        limits=Limits(**changed),
+        limits=_checked(Limits, changed, _LIMIT_FLAGS),
         seed=flags["seed"] or 0,
         **common,
     )
+
+
+_LIMIT_FLAGS = {"timeout_s": "timeout"}
+
+
+def _checked(
+    model: type[Model], values: dict[str, Any], flags: Mapping[str, str] = MappingProxyType({})
+) -> Model:
+    """A model of what flags say; problems name the flag."""
+    from evalake_runners.sweeps.yaml_file import check
+
+    made, wrong = check(model, values)
+    if made is None:
+        raise ConfigError(
+            [Problem(f"--{flags.get(str(loc[0]), loc[0])}", what) for loc, what in wrong]
+        )
+    return made
 
 
 def _refuse_with_sweep(flags: dict[str, Any]) -> None:

@@ -163,6 +163,12 @@ def test_two_arms_of_one_label_and_a_baseline_that_is_no_arm_are_refused(
     ]
 
 
+# 10^9 values in 282 bytes.
+BOMB = b"a: &a [x, x, x, x, x, x, x, x, x, x]\n" + b"".join(
+    b"%c: &%c [%s]\n" % (name, name, b", ".join([b"*%c" % (name - 1)] * 10)) for name in b"bcdefghi"
+)
+
+
 @pytest.mark.parametrize(
     ("content", "what"),
     [
@@ -173,7 +179,22 @@ def test_two_arms_of_one_label_and_a_baseline_that_is_no_arm_are_refused(
         (b"- a\n", "a mapping of keys is wanted here"),
         (b"name: !!python/object:os.system x\n", "Field required"),
         (b"a: &a [*a]\n", "unknown key"),
-        (b"[" * 300, "not YAML"),
+        (b"[" * 300, "nested deeper than 40 levels"),
+        (b"- " * 20_000, "nested deeper than 40 levels"),
+        (b"[" * 20_000, "not YAML"),
+        (BOMB, "its aliases make it longer or deeper than allowed"),
+        (b"name: a\narms: [{system: bm25, config: {k1: .inf}}]", "inf is no finite number"),
+        (b"name: a\narms: [{system: bm25, config: {k1: 1e999}}]", "inf is no finite number"),
+        (b'name: a\narms: [{system: bm25, corpus_dir: "a\\0b"}]', "has a NUL character"),
+        (b'name: "\\ud800"', "not YAML: "),
+        (b"name: 2024-01-01", "`name`: a date; write it in quotes"),
+        (b"name: !!binary aGk=", "`name`: a value of a kind that no configuration has"),
+        (b"1: a", "the key 1 is no text; write it in quotes"),
+        (b"depth: true", "`depth`: a number is wanted here, not true"),
+        (b"limits: {jobs: true}", "`limits.jobs`: a number is wanted here, not true"),
+        (b"datasets: [{dataset: d, edition: ''}]", "should have at least 1 character"),
+        (b"datasets: [{dataset: d}, {dataset: d}]", "the same tasks as `datasets[0]`"),
+        (b"arms: [{system: bm25, corpus_dir: ~nobody-7c1f/x}]", "no user `nobody-7c1f` here"),
     ],
 )
 def test_a_file_that_is_no_sweep_is_refused_with_its_line(

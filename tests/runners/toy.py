@@ -58,14 +58,17 @@ def ingest_toy(
     name: str = "toy",
     grade: int = 1,
     wordings: Mapping[int, str] | None = None,
+    stripped: Mapping[int, str] | None = None,
 ) -> None:
     """A dataset whose task N is answered by module N (of the corpus N modulo their number).
 
     Args:
         grade: of every gold item.
         wordings: questions that are worded otherwise, by the task's number.
+        stripped: a second wording of some questions.
     """
     sources = corpora or [ToyCorpus(toy_files())]
+    others = stripped or {}
 
     def task(number: int) -> Task:
         corpus = sources[number % len(sources)]
@@ -77,6 +80,7 @@ def ingest_toy(
             task_id=f"task-{number:05d}",
             kind="question",
             query=(wordings or {}).get(number, f"Where is topic{module} handled?"),
+            query_variants={"stripped": others[number]} if number in others else {},
             corpus=corpus.name,
             gold=(GoldItem(f"{level}:{path}", level, (relation,), grade=grade),),
             repo="toy/even" if number % 2 == 0 else "toy/odd",

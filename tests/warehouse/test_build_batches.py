@@ -17,7 +17,7 @@ from evalake_warehouse.build.freshness import Member, WarehouseState, find_chang
 from evalake_warehouse.build.settings import BuildSettings
 from evalake_warehouse.lake.reader import list_lake
 from evalake_warehouse.project import Project
-from evalake_warehouse.questions.open_warehouse import current_file
+from evalake_warehouse.questions.warehouse_files import current_file
 
 TASKS = [f"t{number}" for number in range(12)]
 LABELS = {task: {"stratum": f"s{i % 3}", "qa_type": "how"} for i, task in enumerate(TASKS)}

@@ -19,7 +19,8 @@ from lake_factory import RunWriter, docs, write_dataset
 from evalake_warehouse.build import BuildSettings, build
 from evalake_warehouse.errors import BuildBusyError, BuildError, UsageError
 from evalake_warehouse.project import Project
-from evalake_warehouse.questions.open_warehouse import current_file, open_warehouse, rows
+from evalake_warehouse.questions.open_warehouse import open_warehouse, rows
+from evalake_warehouse.questions.warehouse_files import current_file
 
 pytestmark = pytest.mark.dbt
 

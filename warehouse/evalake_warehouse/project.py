@@ -12,6 +12,21 @@ from evalake_warehouse.errors import UsageError
 _MARKER = Path("warehouse/dbt-project/dbt_project.yml")
 
 
+def expanded(path: str | Path, *, where: str) -> Path:
+    """A path with `~` and `~name` replaced, made absolute.
+
+    Raises:
+        UsageError: there is no such user, or the path has NUL in it.
+    """
+    try:
+        return Path(path).expanduser().resolve()
+    except RuntimeError:
+        user = str(path).split("/", 1)[0].removeprefix("~")
+        raise UsageError(f"no user `{user}` here: {path}", where=where) from None
+    except ValueError:
+        raise UsageError(f"{str(path)!r} is no path", where=where) from None
+
+
 def find_project_dir(explicit: Path | None = None) -> Path:
     """Folder with `models/`, `configs/` and the dbt project.
 
@@ -48,7 +63,9 @@ class Project:
     def locate(cls, *, home: Path | None = None, project_dir: Path | None = None) -> Project:
         """`home` falls back to `EVALAKE_HOME`, then to `./.evalake`."""
         chosen = home or Path(os.environ.get("EVALAKE_HOME") or ".evalake")
-        return cls(home=chosen.expanduser().resolve(), data_dir=find_project_dir(project_dir))
+        return cls(
+            home=expanded(chosen, where="EVALAKE_HOME"), data_dir=find_project_dir(project_dir)
+        )
 
     @property
     def lake(self) -> Path:
@@ -93,7 +110,7 @@ class Project:
         state.
         """
         if value := os.environ.get("EVALAKE_BASELINES"):
-            return Path(value).expanduser().resolve()
+            return expanded(value, where="EVALAKE_BASELINES")
         is_installed = self.data_dir.name == "_shipped"
         return (self.home if is_installed else self.data_dir) / "baselines"
 
@@ -101,7 +118,7 @@ class Project:
     def cache(self) -> Path:
         """Downloads and clones, shared by all projects of this user (`EVALAKE_CACHE` moves it)."""
         if value := os.environ.get("EVALAKE_CACHE"):
-            return Path(value).expanduser().resolve()
+            return expanded(value, where="EVALAKE_CACHE")
         import platformdirs
 
         return Path(platformdirs.user_cache_dir("evalake"))

@@ -209,6 +209,7 @@ def _cells_of(
     has_tail = "test" in view.splits(dataset)
     cells = []
     for spec in request.arms:
+        _refuse_unknown_wording(spec, tasks, dataset)
         own_corpus = _own_corpus(project, spec)
         corpus_id = own_corpus.stored.corpus_id if own_corpus else None
         own = [replace(task, corpus_id=corpus_id) for task in tasks] if corpus_id else tasks
@@ -234,6 +235,17 @@ def _cells_of(
         )
         cells += [_as_repeat(first, number) for number in range(1, request.repeats + 1)]
     return cells
+
+
+def _refuse_unknown_wording(spec: ArmSpec, tasks: Sequence[TaskRow], dataset: DatasetRow) -> None:
+    variant = spec.query_variant
+    if all(task.wording(variant) is None for task in tasks):
+        known = sorted({"default", *(name for task in tasks for name in task.query_variants)})
+        raise UsageError(
+            f"no task of {dataset.dataset} has the wording `{variant}`"
+            f"{did_you_mean(variant, known)}",
+            where=f"{spec.label}: query_variant",
+        )
 
 
 def _own_corpus(project: Project, spec: ArmSpec) -> OwnCorpus | None:

@@ -11,6 +11,8 @@ from evalake_warehouse.labels import label_problem
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+@-]{0,79}$")]
 
+Text = Annotated[str, StringConstraints(min_length=1)]
+
 
 def _usable(label: str) -> str:
     if problem := label_problem(label):
@@ -110,9 +112,9 @@ class DatasetEntry(Strict):
 
     dataset: Name = Field(description="A dataset that was ingested.")
     split: Split | None = Field(default=None, description="[default: the dataset's own]")
-    edition: str | None = Field(default=None, description="Edition or a prefix. [default: latest]")
-    repo: str | None = Field(default=None, description="Only the tasks of this repository.")
-    library: str | None = Field(default=None, description="Only the tasks of this library.")
+    edition: Text | None = Field(default=None, description="Edition or a prefix. [default: latest]")
+    repo: Text | None = Field(default=None, description="Only the tasks of this repository.")
+    library: Text | None = Field(default=None, description="Only the tasks of this library.")
 
 
 class Sweep(Strict):
@@ -125,7 +127,7 @@ class Sweep(Strict):
     datasets: list[DatasetEntry] = Field(min_length=1)
     arms: list[ArmEntry] = Field(min_length=1)
     baseline: Label | None = Field(default=None, description="Label of the arm to compare with.")
-    primary_metric: str | None = Field(
+    primary_metric: Text | None = Field(
         default=None, description="Metric of the comparison.  [default: the dataset's]"
     )
     depth: int = Field(default=DEFAULT_DEPTH, ge=1, le=10_000, description="Hits asked for.")

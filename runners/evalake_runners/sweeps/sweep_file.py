@@ -11,19 +11,13 @@ from evalake_ingest.corpora.rules import TEXT
 from evalake_runners.adapters.registry import PLUGIN_PREFIX, adapter_names, get_adapter
 from evalake_runners.engine.arms import ArmSpec, bind, role_of
 from evalake_runners.engine.blobs import Blob
-from evalake_runners.sweeps.config import DEFAULT_DEPTH, ArmEntry, Sweep, SystemFile
+from evalake_runners.sweeps.config import DEFAULT_DEPTH, ArmEntry, DatasetEntry, Sweep, SystemFile
 from evalake_runners.sweeps.sweep_names import check_datasets, check_metric, not_ingested
-from evalake_runners.sweeps.yaml_file import (
-    Loc,
-    YamlFile,
-    check,
-    check_parts,
-    did_you_mean,
-    read_yaml,
-)
+from evalake_runners.sweeps.yaml_file import YamlFile, check, check_parts, did_you_mean, read_yaml
+from evalake_runners.sweeps.yaml_values import Loc
 from evalake_warehouse.errors import ConfigError, EvalakeError, Problem, UsageError
 from evalake_warehouse.labels import check_label
-from evalake_warehouse.project import Project
+from evalake_warehouse.project import Project, expanded
 
 HINT = "evalake config schema"
 
@@ -57,12 +51,21 @@ def load_sweep(path: Path, project: Project) -> LoadedSweep:
     arms = _arms(file, sweep, project) if sweep else []
     if sweep and sweep.primary_metric:
         check_metric(file, sweep.primary_metric, project)
+    if sweep:
+        _refuse_twice(file, sweep)
     n_others = len(file.problems)
     hints = check_datasets(file, project)
     file.raise_if_wrong(HINT if n_others else " && ".join(hints))
     if sweep is None:
         raise AssertionError("a sweep without a problem is valid")
     return LoadedSweep(sweep, tuple(arms), path, not_ingested(sweep, project))
+
+
+def _refuse_twice(file: YamlFile, sweep: Sweep) -> None:
+    first: dict[DatasetEntry, int] = {}
+    for number, entry in enumerate(sweep.datasets):
+        if first.setdefault(entry, number) != number:
+            file.add(("datasets", number), f"the same tasks as `datasets[{first[entry]}]`")
 
 
 def _arms(file: YamlFile, sweep: Sweep, project: Project) -> list[ArmSpec]:
@@ -275,9 +278,17 @@ def _corpus_dir(file: YamlFile, at: Loc, entry: ArmEntry) -> Path | None:
             file.add((*at, key), error.problems[0].what)
     if entry.corpus_dir is None:
         return None
-    folder = (file.path.parent / Path(entry.corpus_dir).expanduser()).resolve()
+    place = (*at, "corpus_dir")
+    is_home = entry.corpus_dir.startswith("~")
+    try:
+        folder = expanded(
+            entry.corpus_dir if is_home else file.path.parent / entry.corpus_dir, where=""
+        )
+    except UsageError as error:
+        file.add(place, error.problems[0].what)
+        return None
     if not folder.is_dir():
-        file.add((*at, "corpus_dir"), f"no such folder: {entry.corpus_dir}")
+        file.add(place, f"no such folder: {entry.corpus_dir}")
     return folder
 
 

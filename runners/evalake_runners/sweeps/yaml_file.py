@@ -10,11 +10,11 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from evalake_runners.sweeps.yaml_values import Loc, PlainValues, check_bounds
 from evalake_warehouse.errors import ConfigError, Problem
 from evalake_warehouse.secrets import remember_secrets
 
 Model = TypeVar("Model", bound=BaseModel)
-Loc = tuple[str | int, ...]
 
 MAX_BYTES = 1_000_000
 
@@ -113,16 +113,19 @@ def read_yaml(path: Path, *, shown: str | None = None) -> YamlFile:
         data = path.read_bytes()
     except FileNotFoundError:
         raise ConfigError([Problem(name, _missing(path))]) from None
-    except OSError as error:
-        raise ConfigError([Problem(name, (error.strerror or str(error)).lower())]) from None
+    except (OSError, ValueError) as error:  # a name with NUL in it is a ValueError
+        told = getattr(error, "strerror", None) or str(error)
+        raise ConfigError([Problem(name, told.lower())]) from None
     if len(data) > MAX_BYTES:
         raise ConfigError([Problem(name, f"larger than {MAX_BYTES:,} bytes, so no configuration")])
-    parser = YAML(typ="rt")
     try:
-        marks = parser.load(data.decode("utf-8"))
+        text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise ConfigError([Problem(f"{name}:{line}", "not UTF-8")]) from None
+    check_bounds(name, text)
+    try:
+        marks = YAML(typ="rt").load(text)
     except DuplicateKeyError as error:
         line = error.problem_mark.line + 1
         what = (error.problem or "").split(" with value")[0].replace('"', "`")
@@ -134,19 +137,11 @@ def read_yaml(path: Path, *, shown: str | None = None) -> YamlFile:
     except (YAMLError, RecursionError, ValueError) as error:
         what = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ConfigError([Problem(name, f"not YAML: {what}")]) from None
-    return YamlFile(path, name, plain(marks), marks)
-
-
-def plain(node: Any) -> Any:
-    """ruamel's nodes as plain dicts, lists and scalars."""
-    if isinstance(node, Mapping):
-        return {key: plain(value) for key, value in node.items()}
-    if isinstance(node, Sequence) and not isinstance(node, str | bytes):
-        return [plain(value) for value in node]
-    for kind in (bool, int, float, str):  # ruamel subclasses scalars to keep their spelling
-        if isinstance(node, kind):
-            return kind(node)
-    return node
+    values = PlainValues(marks)
+    file = YamlFile(path, name, values.content, marks)
+    for loc, what in values.problems:
+        file.add(loc, what)
+    return file
 
 
 def dotted(loc: Loc) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalake_warehouse.build.inputs import work_file
+from evalake_warehouse.derived import set_aside
 from evalake_warehouse.errors import BuildError
 from evalake_warehouse.identity import canonical_json
 from evalake_warehouse.project import Project
@@ -39,6 +40,10 @@ class NodeResult:
     message: str | None
 
 
+class _CrashedError(BuildError):
+    """dbt ended with an error that is none of its own."""
+
+
 def run_dbt(
     project: Project,
     database: Path,
@@ -56,7 +61,15 @@ def run_dbt(
         BuildError: a node failed or dbt could not start; every message is in it.
     """
     with _no_collections():
-        return _run_dbt(project, database, arguments, variables or {}, on_node)
+        try:
+            return _run_dbt(project, database, arguments, variables or {}, on_node)
+        except _CrashedError as error:
+            if not _target(project).exists():
+                raise
+            # What dbt keeps of its parsing is the one thing that it read and did not just write.
+            set_aside(project.home, _target(project), f"unfit for dbt ({error.__cause__})")
+            _MANIFESTS.pop(project.dbt_project, None)
+            return _run_dbt(project, database, arguments, variables or {}, on_node)
 
 
 def _run_dbt(
@@ -89,7 +102,10 @@ def _run_dbt(
     if outcome.exception is not None and not str(outcome.exception):
         raise KeyboardInterrupt  # dbt swallows it and leaves an exception without a word
     if outcome.exception is not None:
-        raise BuildError(f"dbt could not run: {outcome.exception}", hint="evalake doctor")
+        is_told = type(outcome.exception).__module__.startswith("dbt")
+        kind = BuildError if is_told else _CrashedError
+        what = f"dbt could not run: {outcome.exception}"
+        raise kind(what, hint="evalake doctor") from outcome.exception
     results = [_node_result(result) for result in getattr(outcome.result, "results", [])]
     failed = [result for result in results if result.status in {"error", "fail", "runtime error"}]
     if failed or not outcome.success:

@@ -25,6 +25,7 @@ from evalake_warehouse.build.inputs import (
     work_file,
 )
 from evalake_warehouse.build.settings import RELEVANCE_RULES, BuildSettings
+from evalake_warehouse.build.starting import find_start, forget_copy, remember_sound
 from evalake_warehouse.errors import BuildBusyError, BuildError, Problem, UsageError
 from evalake_warehouse.identity import canonical_json
 from evalake_warehouse.lake.arrivals import next_id
@@ -32,7 +33,12 @@ from evalake_warehouse.lake.reader import LakeListing, list_lake
 from evalake_warehouse.leftovers import sweep_leftovers
 from evalake_warehouse.project import Project
 from evalake_warehouse.questions.baseline import list_baselines
-from evalake_warehouse.questions.warehouse_files import current_file, point_to, warehouse_link
+from evalake_warehouse.questions.warehouse_files import (
+    build_file,
+    builds,
+    point_to,
+    warehouse_link,
+)
 from evalake_warehouse.relevance.text_scores import SCORER, SCORER_VERSION
 
 _KEEP = 2  # builds that stay on disk, so that a reader's file outlives the next build
@@ -100,11 +106,14 @@ def build(
     try:
         with lock.acquire(timeout=wait_s):
             sweep_leftovers(project)
+            start = find_start(project, scenario, with_variables=not settings.changed())
             if scenario is not None:
-                kept = read_variables(current_file(warehouse_link(project, scenario)))
-                settings = settings.over(kept)
+                settings = settings.over(read_variables(start))
             job = _Build(project, settings, scenario, tuple(models), on_step or (lambda _: None))
-            return job.run(full=full)
+            try:
+                return job.run(start, full=full)
+            finally:
+                forget_copy(project)
     except Timeout as error:
         raise BuildBusyError(
             f"another build has been running for more than {wait_s:g} s",
@@ -123,13 +132,12 @@ class _Build:
     models: tuple[str, ...]
     step: Progress
 
-    def run(self, *, full: bool) -> BuildResult:
+    def run(self, start: Path | None, *, full: bool) -> BuildResult:
         link = warehouse_link(self.project, self.scenario)
-        current = current_file(link)
         self.step("reading the lake")
         listing = list_lake(self.project.home)
         baselines, problems = list_baselines(self.project.baselines)
-        before = read_state(current)
+        before = read_state(start)
         changes = find_changes(
             self.project,
             listing,
@@ -143,7 +151,7 @@ class _Build:
         if changes.is_needed:
             lost_texts = self._derive_texts(listing, changes)
             build_id = next_id(self.project.home)
-            database = self._working_copy(None if changes.is_fresh_start else current)
+            database = self._working_copy(None if changes.is_fresh_start else start)
             rows = self._judge(database, build_id, changes, before, lost_texts)
             self.step("swapping")
             self._swap(database, link, build_id)
@@ -249,12 +257,12 @@ class _Build:
         }
 
     def _swap(self, database: Path, link: Path, build_id: str) -> None:
-        prefix = f"{link.stem}{'-' if self.scenario is None else '@'}"
-        finished = link.with_name(f"{prefix}{build_id}.duckdb")
+        finished = build_file(self.project, self.scenario, build_id)
         finished.parent.mkdir(parents=True, exist_ok=True)
         database.replace(finished)
+        remember_sound(self.project, finished)
         point_to(link, finished)
-        for old in sorted(link.parent.glob(f"{prefix}*.duckdb"))[:-_KEEP]:
+        for old in builds(self.project, self.scenario)[:-_KEEP]:
             old.unlink(missing_ok=True)
 
 

@@ -51,7 +51,7 @@ def _ids_in(lake: Path) -> Iterator[str]:
     for file in (lake / "datasets").glob("dataset=*/run_date=*/*.parquet"):
         try:
             arrivals = pq.ParquetFile(file).read(columns=["arrival_id"]).column(0).to_pylist()
-        except (OSError, ValueError, KeyError):  # torn, or of a version without arrivals
+        except (OSError, ValueError, LookupError):  # torn, or of a version without arrivals
             continue
         yield from (arrived for arrived in arrivals if arrived and _is_id(arrived))
 

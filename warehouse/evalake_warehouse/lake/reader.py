@@ -7,21 +7,20 @@ it. Files are immutable, so a file once found good (same path, size and time) is
 from __future__ import annotations
 
 import glob
-import json
 import os
-import uuid
+import stat
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from evalake_warehouse.derived import load_marks, save_marks
 from evalake_warehouse.errors import Problem
 from evalake_warehouse.identity import content_hash
+from evalake_warehouse.lake.checks import check_file
 from evalake_warehouse.lake.schemas import TABLES, LakeTable
 
 _RUN_ID_LENGTH = 36
@@ -81,32 +80,32 @@ class LakeListing:
 def list_lake(home: Path) -> LakeListing:
     """List every file under `home/lake`, opening only footers that were not seen before.
 
-    A torn file, one with other columns than its table declares, and one written by a newer
-    evalake are left out and named in `problems`. The rest of the lake stays usable.
+    A file that `check_file` refuses, and one that cannot be looked at, are left out and named in
+    `problems`. The rest of the lake stays usable.
     """
     lake = home / "lake"
-    checked = _load_checked(home)
+    checked = load_marks(home / _CHECKED)
     good: list[LakeFile] = []
     problems: list[Problem] = []
     seen: dict[str, list[int]] = {}
-    for table, path, stat in _walk(lake):
+    for table, path, found in _walk(lake, problems):
         key = str(path.relative_to(lake))
-        mark = [stat.st_size, stat.st_mtime_ns, table.version]
-        problem = None if checked.get(key) == mark else _check(table, path)
+        mark = [found.st_size, found.st_mtime_ns, table.version]
+        problem = None if checked.get(key) == mark else check_file(table, path)
         if problem is not None:
             problems.append(Problem(str(path), problem))
             continue
         seen[key] = mark
-        good.append(_lake_file(table, path, stat))
+        good.append(_lake_file(table, path, found))
     if seen != checked:
-        _save_checked(home, seen)
+        save_marks(home / _CHECKED, seen)
     return LakeListing(tuple(good), tuple(problems))
 
 
 def list_files(lake: Path) -> Iterator[LakeFile]:
     """Every file of the lake's tables by its name, torn ones too; none is opened."""
-    for table, path, stat in _walk(lake):
-        yield _lake_file(table, path, stat)
+    for table, path, found in _walk(lake, []):
+        yield _lake_file(table, path, found)
 
 
 def files_hash(files: Iterable[LakeFile]) -> str:
@@ -147,68 +146,47 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _lake_file(table: LakeTable, path: Path, stat: os.stat_result) -> LakeFile:
+def _lake_file(table: LakeTable, path: Path, found: os.stat_result) -> LakeFile:
     dataset = path.parent.parent.name.removeprefix("dataset=")
-    return LakeFile(table.name, path, dataset, path.stem, stat.st_size)
+    return LakeFile(table.name, path, dataset, path.stem, found.st_size)
 
 
-def _walk(lake: Path) -> Iterator[tuple[LakeTable, Path, os.stat_result]]:
+def _walk(lake: Path, problems: list[Problem]) -> Iterator[tuple[LakeTable, Path, os.stat_result]]:
+    """Parquet files of the lake's tables; what cannot be looked at is added to the problems."""
     for name, table in TABLES.items():
-        for dataset in _entries(lake / name):
+        for dataset in _entries(lake / name, problems):
             if not dataset.name.startswith("dataset=") or dataset.name == "dataset=__schema":
                 continue
-            for run_date in _entries(Path(dataset.path)):
-                for entry in _entries(Path(run_date.path)):
-                    if entry.name.endswith(".parquet") and entry.is_file():
-                        yield table, Path(entry.path), entry.stat()
+            for run_date in _entries(Path(dataset.path), problems):
+                for entry in _entries(Path(run_date.path), problems):
+                    if not entry.name.endswith(".parquet"):
+                        continue
+                    found = _stat(entry, problems)
+                    if found is not None:
+                        yield table, Path(entry.path), found
 
 
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
+def _entries(folder: Path, problems: list[Problem]) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
     except (FileNotFoundError, NotADirectoryError):
         return []
+    except OSError as error:
+        problems.append(Problem(str(folder), f"cannot be listed, skipped: {error.strerror}"))
+        return []
 
 
-def _check(table: LakeTable, path: Path) -> str | None:
+def _stat(entry: os.DirEntry[str], problems: list[Problem]) -> os.stat_result | None:
     try:
-        schema = pq.read_schema(path)
-    except (pa.ArrowInvalid, OSError) as error:
-        reason = str(error).split(". ", maxsplit=1)[0].rstrip(".")
-        return f"torn or not Parquet, skipped ({reason}); delete it or copy it again"
-    version = int((schema.metadata or {}).get(b"evalake.version", b"1"))
-    if version > table.version:
-        return (
-            f"{table.name} schema version {version} is newer than this evalake reads "
-            f"({table.version}), skipped; upgrade evalake"
-        )
-    declared = {field.name: field.type for field in table.schema}
-    wrong = [
-        f"{field.name} {field.type}" for field in schema if declared.get(field.name) != field.type
-    ]
-    if wrong:
-        return f"columns that table {table.name} does not declare, skipped: {', '.join(wrong)}"
-    return None
-
-
-def _load_checked(home: Path) -> dict[str, list[int]]:
-    try:
-        loaded: dict[str, list[int]] = json.loads((home / _CHECKED).read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return loaded
-
-
-def _save_checked(home: Path, seen: Mapping[str, list[int]]) -> None:
-    temporary = home / f"{_CHECKED}.{uuid.uuid4().hex}.tmp"
-    # Only a note that spares work next time: a read-only home is no reason to fail.
-    with suppress(OSError):
-        try:
-            temporary.write_text(json.dumps(seen))
-            temporary.replace(home / _CHECKED)
-        finally:
-            temporary.unlink(missing_ok=True)
+        found = entry.stat()
+    except OSError as error:  # a loop of links, a link to nothing
+        problems.append(Problem(entry.path, f"cannot be read, skipped: {error.strerror}"))
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        problems.append(Problem(entry.path, "no file, skipped; move it out of the lake"))
+        return None
+    return found
 
 
 _SQL_TYPES = {

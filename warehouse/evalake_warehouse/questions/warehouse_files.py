@@ -158,7 +158,7 @@ def build_hint(scenario: str | None) -> str:
 
 def _attach(connection: DuckDBPyConnection, file: Path) -> None:
     try:
-        _attach_whole(connection, file)
+        attach_file(connection, file)
     except duckdb.Error as error:
         holder = holder_of(error)
         if holder is None:
@@ -167,14 +167,18 @@ def _attach(connection: DuckDBPyConnection, file: Path) -> None:
         # Its name is gone when the block ends; what was opened in it stays open.
         with scratch_folder(Path(tempfile.gettempdir()), "evalake-") as folder:
             copy = Path(shutil.copyfile(file, folder / file.name))
-            _attach_whole(connection, copy)
+            attach_file(connection, copy)
 
 
-def _attach_whole(connection: DuckDBPyConnection, file: Path) -> None:
-    """Attach a file, and let go of it again where its end is missing."""
+def attach_file(connection: DuckDBPyConnection, file: Path) -> None:
+    """Attach a file as `warehouse`, read-only.
+
+    Raises:
+        duckdb.Error: it is held, damaged, or its end is missing.
+    """
     connection.execute(f"attach {sql_literal(str(file))} as warehouse (read_only)")
     whole = connection.execute(
-        "select total_blocks * block_size from pragma_database_size() "
+        "select used_blocks * block_size from pragma_database_size() "
         "where database_name = 'warehouse'"
     ).fetchone()
     if whole is not None and file.stat().st_size < whole[0]:

@@ -10,6 +10,8 @@ from typing import Any
 
 import yaml
 
+from evalake_runners.sweeps.yaml_file import dotted
+from evalake_runners.sweeps.yaml_values import PlainValues, check_bounds
 from evalake_warehouse.errors import ConfigError, Problem
 
 _NEEDS = {
@@ -103,12 +105,18 @@ def read_yaml(path: Path) -> Mapping[str, Any]:
         ConfigError: it cannot be read or parsed.
     """
     try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        check_bounds(str(path), text)
+        values = PlainValues(yaml.safe_load(text))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigError([Problem(str(path), f"cannot be read: {error}")]) from error
-    if not isinstance(document, dict):
+    if values.problems:
+        raise ConfigError(
+            [Problem(f"{path}: `{dotted(loc)}`", what) for loc, what in values.problems]
+        )
+    if not isinstance(values.content, dict):
         raise ConfigError([Problem(str(path), "must hold a mapping")])
-    return document
+    return values.content
 
 
 def _is_step(step: object) -> bool:
