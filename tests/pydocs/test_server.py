@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from evalake_runners.adapters.mcp_session import McpSession, StdioServer
 from evalake_runners.adapters.protocol import CorpusView
-from evalake_runners.adapters.pydocs_mcp.owned_session import OwnedSession
 from evalake_warehouse.errors import ConfigError, SystemFailedError
 
 from .conftest import FILES, Make, ask, snapshot, write_corpus
@@ -51,7 +51,8 @@ def test_what_a_server_indexes_is_never_imported(make: Make, tmp_path: Path) -> 
 
 def test_a_server_that_ends_at_once_is_told_with_its_last_words(tmp_path: Path) -> None:
     command = ["/bin/sh", "-c", "echo no licence >&2; exit 3"]
-    session = OwnedSession(command, environment={}, folder=tmp_path)
+    server = StdioServer(command, {}, tmp_path)
+    session = McpSession(server, stderr=tmp_path / "stderr.txt", start_timeout_s=60)
     with pytest.raises(SystemFailedError, match=r"did not start: [\s\S]*no licence"):
         session.start()
 

@@ -61,7 +61,7 @@ def test_what_the_call_cost_and_where_all_hits_came_from_is_kept() -> None:
     hits = [RawHit(text="a", branch="bm25"), RawHit(text="b", branch="bm25")]
     answer = as_blob(Answer(hits, cost_usd=0.5, n_tool_calls=2, payload="raw"), Blob(9, 9))
     assert (answer.cost_usd, answer.n_tool_calls, answer.hits[0].branch) == (0.5, 2, "bm25")
-    assert answer.payload == "a\n\nb"
+    assert (answer.payload, answer.n_bytes) == ("raw", 4)  # the text is `a`, a blank line, `b`
     mixed = as_blob(Answer([hits[0], RawHit(text="b", branch="dense")]), Blob(9, 9))
     assert mixed.hits[0].branch is None
 

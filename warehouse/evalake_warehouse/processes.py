@@ -54,7 +54,7 @@ def end_descendants(*, patience_s: float) -> None:
     """
     give_up = time.monotonic() + patience_s
     while time.monotonic() < give_up:
-        for pid in _descendants(os.getpid()):
+        for pid in descendants(os.getpid()):
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         try:
@@ -65,8 +65,8 @@ def end_descendants(*, patience_s: float) -> None:
         time.sleep(_ROUND_S)
 
 
-def _descendants(ancestor: int) -> list[int]:
-    """Process ids below `ancestor`; empty where there is no `/proc`."""
+def descendants(ancestor: int) -> list[int]:
+    """Ids of the processes below `ancestor`; empty where there is no `/proc`."""
     children: dict[int, list[int]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:

@@ -36,6 +36,7 @@ class Query:
     depth: int  # hits asked for
     seed: int  # the task's own number, for systems that draw at random
     library: str | None = None
+    kind: str | None = None  # as the dataset calls tasks of this sort
 
 
 @dataclass(slots=True)
@@ -60,7 +61,9 @@ class Answer:
     """What one search call brought back."""
 
     hits: Sequence[RawHit]
-    payload: str | None = None  # raw answer where it is more than the hits
+    payload: str | None = None  # raw answer where it is more than the hits; the lake keeps it
+    n_bytes: int | None = None  # that a reader takes in, where the payload has more than that
+    reason: str | None = None  # why there is no hit
     call: str | None = None  # the command or tool call, without secrets
     resolved_library: str | None = None
     n_tool_calls: int | None = None
@@ -80,6 +83,22 @@ class Spending:
 
 class NotAttemptedError(Exception):
     """The system does not claim to answer this kind of task; the text quotes its own docs."""
+
+
+class UnusableSystemError(Exception):
+    """The configuration asks for what the system does not have: no task of the arm is begun."""
+
+
+class UnreadAnswerError(Exception):
+    """The system answered, and what it said is an error or cannot be read.
+
+    `payload` and `call` are those of an `Answer`: what was said is kept all the same.
+    """
+
+    def __init__(self, reason: str, *, payload: str | None = None, call: str | None = None) -> None:
+        super().__init__(reason)
+        self.payload = payload
+        self.call = call
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,11 @@ _NAMES = ("CONFIG", "make")
 
 _ENTRIES: dict[str, _Entry] = {
     "bm25": _Entry("bm25", "BM25 over functions, classes and line windows (bm25s)"),
+    "command": _Entry("tools.command", "Any command line, one process per question"),
     "empty": _Entry("controls", "Control: answers nothing, scores 0.0"),
     "gold": _Entry("controls", "Control: answers the gold, scores 1.0"),
+    "http": _Entry("tools.http", "Any HTTP service, one request per question"),
+    "mcp": _Entry("tools.mcp", "Any MCP server, over stdio or HTTP"),
     "pydocs-mcp": _Entry("pydocs_mcp", "pydocs-mcp in process: lexical, dense or hybrid"),
     "pydocs-mcp-composite": _Entry("pydocs_mcp", "pydocs-mcp's one budgeted answer"),
     "pydocs-oracle": _Entry("pydocs_mcp", "pydocs-mcp over one chunk per documentation row"),

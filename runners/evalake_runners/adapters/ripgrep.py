@@ -13,15 +13,12 @@ from pathlib import Path
 
 from pydantic import Field
 
-from evalake_runners.adapters.chunking import read_documents
+from evalake_runners.adapters.documents import documents_folder, lay_out, read_doc_ids
 from evalake_runners.adapters.local import LocalSystem
 from evalake_runners.adapters.protocol import Answer, CorpusView, IndexReport, Query, RawHit
 from evalake_runners.adapters.setup import Setup, Strict
 from evalake_runners.adapters.words import QUESTION_WORDS, identifiers
 from evalake_warehouse.errors import SystemFailedError
-
-_DOCUMENTS = "documents"
-_DOC_IDS = "doc_ids.json"
 
 Lines = dict[int, frozenset[str]]  # line number -> words found on it
 
@@ -77,21 +74,15 @@ class RipgrepSystem(LocalSystem):
             sizes = [(corpus.root / path).stat().st_size for path in corpus.paths]
             n_large = sum(size > limit for size in sizes)
             return IndexReport(counts={"files": len(sizes), "files_too_large": n_large})
-        doc_ids = []
-        for number, (doc_id, text) in enumerate(read_documents(corpus)):
-            file = index_dir / _DOCUMENTS / f"{number // 1000:04d}" / f"{number:07d}.txt"
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8", errors="replace")
-            doc_ids.append(doc_id)
-        (index_dir / _DOC_IDS).write_text(json.dumps(doc_ids), encoding="utf-8")
-        return IndexReport(counts={"documents": len(doc_ids)})
+        return IndexReport(counts={"documents": lay_out(corpus, index_dir)})
 
     def open(self, corpus: CorpusView, index_dir: Path) -> RipgrepSearcher:
         """Nothing is started; rg runs once per question."""
         if corpus.kind == "files":
             return RipgrepSearcher(self._config, corpus.root, len(corpus.paths), None)
-        doc_ids = json.loads((index_dir / _DOC_IDS).read_text(encoding="utf-8"))
-        return RipgrepSearcher(self._config, index_dir / _DOCUMENTS, len(doc_ids), doc_ids)
+        doc_ids = read_doc_ids(index_dir)
+        folder = documents_folder(index_dir)
+        return RipgrepSearcher(self._config, folder, len(doc_ids), doc_ids)
 
 
 class RipgrepSearcher:

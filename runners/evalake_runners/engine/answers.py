@@ -15,6 +15,7 @@ from typing import Any
 from evalake_runners.adapters.protocol import Answer, IndexReport, RawHit, Spending
 from evalake_runners.engine import fields
 from evalake_runners.engine.paths import RESOLVED, UNRESOLVED, PathResolver
+from evalake_runners.engine.redact import short_reason
 from evalake_warehouse.scrub import scrub, scrub_evidence
 from evalake_warehouse.secrets import known_secrets
 
@@ -35,7 +36,8 @@ class PackedAnswer:
 
     hits: tuple[PackedHit, ...]
     payload_bytes: int | None
-    payload_sha256: str | None
+    payload: str | None  # raw answer, which the lake keeps by its hash
+    reason: str | None  # why there is no hit
     call: str | None
     resolved_library: str | None
     n_tool_calls: int | None
@@ -95,21 +97,35 @@ def pack_answer(answer: object, *, depth: int, resolver: PathResolver | None) ->
         raise TypeError(f"search returned {type(answer).__name__}, not Answer")
     # Some services ignore the depth. Cut here, so that no metric sees more than was asked for.
     hits = _scrubbed(tuple(_pack_hit(hit, resolver) for hit in islice(answer.hits[:depth], depth)))
-    payload = None
-    if answer.payload is not None:
-        payload = fields.text(answer.payload, "payload").encode()
-    call = fields.optional_text(answer.call, "call")
+    payload = pack_payload(answer.payload)
+    n_bytes = fields.optional_count(answer.n_bytes, "n_bytes")
+    if n_bytes is None:
+        n_bytes = _size(hits) if payload is None else len(payload.encode())
+    reason = fields.optional_text(answer.reason, "reason")
     return PackedAnswer(
         hits=hits,
-        payload_bytes=_size(hits) if payload is None else len(payload),
-        payload_sha256=None if payload is None else hashlib.sha256(payload).hexdigest(),
-        call=None if call is None else scrub(call)[:MAX_CALL_CHARS],
+        payload_bytes=n_bytes,
+        payload=payload,
+        reason=None if hits or reason is None else short_reason(reason),
+        call=pack_call(answer.call),
         resolved_library=fields.optional_text(answer.resolved_library, "resolved_library"),
         n_tool_calls=fields.optional_count(answer.n_tool_calls, "n_tool_calls"),
         cost_usd=fields.optional_cost(answer.cost_usd),
         covered=fields.optional_bool(answer.covered, "covered"),
         phase_seconds=fields.seconds_by_phase(answer.phase_seconds),
     )
+
+
+def pack_payload(payload: object) -> str | None:
+    """A raw answer without the secrets that only this process may know."""
+    told = fields.optional_text(payload, "payload")
+    return None if told is None else scrub_evidence(told)
+
+
+def pack_call(call: object) -> str | None:
+    """A command or a tool call, scrubbed and cut."""
+    told = fields.optional_text(call, "call")
+    return None if told is None else scrub(told)[:MAX_CALL_CHARS]
 
 
 def _pack_hit(hit: Any, resolver: PathResolver | None) -> PackedHit:

@@ -39,7 +39,7 @@ def as_blob(answer: Answer, blob: Blob) -> Answer:
     hits = answer.hits[: blob.n_hits]
     used, text, is_cut = _join(hits, blob.max_bytes)
     if not text:
-        return replace(answer, hits=(), payload="")
+        return replace(answer, hits=(), payload=answer.payload or "", n_bytes=0)
     branches = {hit.branch for hit in used}
     n_whole = len(used) - is_cut
     hit = RawHit(
@@ -48,7 +48,9 @@ def as_blob(answer: Answer, blob: Blob) -> Answer:
         reason=f"{n_whole} whole, {int(is_cut)} cut, {len(hits) - len(used)} left out",
         branch=branches.pop() if len(branches) == 1 else None,
     )
-    return replace(answer, hits=(hit,), payload=text)
+    # The raw answer stays, where there is one: it is what another parser would read.
+    payload = text if answer.payload is None else answer.payload
+    return replace(answer, hits=(hit,), payload=payload, n_bytes=len(text.encode()))
 
 
 def _join(hits: Sequence[RawHit], max_bytes: int) -> tuple[list[RawHit], str, bool]:

@@ -11,7 +11,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -108,13 +108,18 @@ class IndexStore:
         with _locked(final):
             if (hit := _read_hit(final)) is not None:
                 return hit
-            with _scratch(final) as folder:
-                outcome = _build(arm, corpus, get_worker, folder, timeout_s)
-                if outcome.status != "ok":
-                    return outcome
-                shutil.rmtree(final, ignore_errors=True)  # one whose record cannot be read
-                folder.rename(final)
-        return replace(outcome, folder=final / _CONTENT)
+            # Where it stays: an index may name its own files by absolute paths. What a kill leaves
+            # of one has no record, and is built anew.
+            shutil.rmtree(final, ignore_errors=True)
+            final.mkdir()
+            try:
+                outcome = _build(arm, corpus, get_worker, final, timeout_s)
+            except BaseException:
+                shutil.rmtree(final, ignore_errors=True)
+                raise
+            if outcome.status != "ok":
+                shutil.rmtree(final, ignore_errors=True)
+        return outcome
 
     def _may_reuse(self, arm: Arm) -> bool:
         """Whether another invocation's index will do: of an unknown version it may be another."""

@@ -48,6 +48,7 @@ class TaskRow:
     corpus_id: str
     repo: str | None
     library: str | None
+    kind: str | None = None
 
     def wording(self, variant: str) -> str | None:
         """The query in one wording; None where the task has no such wording."""
@@ -124,7 +125,7 @@ class LakeView:
             )
         rows = self._rows(
             "tasks",
-            "select task_id, task_seed, query, query_variants_json, corpus_id, repo, library "
+            "select task_id, task_seed, query, query_variants_json, corpus_id, repo, library, kind "
             f"from t where edition = {edition} and {chosen} order by task_seed, task_id",
             dataset=dataset.dataset,
         )
@@ -137,6 +138,7 @@ class LakeView:
                 corpus_id=row["corpus_id"],
                 repo=row["repo"],
                 library=row["library"],
+                kind=row["kind"],
             )
             for row in rows
         ]

@@ -45,6 +45,8 @@ class Outcome:
     answer: PackedAnswer | None = None
     spending: PackedSpending | None = None  # of a try without an answer
     reason: str | None = None
+    payload: str | None = None  # raw answer of a try whose answer could not be read
+    call: str | None = None
     seconds: Mapping[tuple[str, str], float] = field(default_factory=dict)  # (phase, temperature)
 
     @property
@@ -177,6 +179,10 @@ class RunRecorder:
 
     def _add_attempt(self, outcome: Outcome) -> None:
         answer, paid = outcome.answer, outcome.paid
+        payload = answer.payload if answer else outcome.payload
+        size = answer.payload_bytes if answer else None
+        if size is None and payload is not None:
+            size = len(payload.encode())
         self._append(
             "attempts",
             {
@@ -190,9 +196,9 @@ class RunRecorder:
                 "n_concurrent": outcome.n_concurrent,
                 "started_at": outcome.started_at,
                 "reason": outcome.reason,
-                "payload_bytes": answer.payload_bytes if answer else None,
-                "payload_sha256": answer.payload_sha256 if answer else None,
-                "call": answer.call if answer else None,
+                "payload_bytes": size,
+                "payload_sha256": self._text(payload, "answer"),
+                "call": answer.call if answer else outcome.call,
                 "resolved_library": answer.resolved_library if answer else None,
                 "n_tool_calls": paid.n_tool_calls if paid else None,
                 "cost_usd": paid.cost_usd if paid else None,
@@ -235,7 +241,7 @@ class RunRecorder:
             if at != _TEXT
         )
 
-    def _text(self, text: str | None) -> str | None:
+    def _text(self, text: str | None, origin: str = "hit") -> str | None:
         """Hash of a text, which is stored once per dataset."""
         if text is None:
             return None
@@ -249,7 +255,7 @@ class RunRecorder:
                     "dataset": self._dataset,
                     "text_sha256": digest,
                     "text": text,
-                    "origin": "hit",
+                    "origin": origin,
                     "corpus_id": None,
                 },
             )

@@ -18,7 +18,6 @@ from evalake_runners.engine.network import NETWORK_BLOCKS
 from evalake_warehouse.errors import EvalakeError
 
 _N_HIT_FIELDS = len(get_args(PackedHit))
-_HASH_CHARS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +57,8 @@ class Failed:
     reason: str
     spending: PackedSpending | None = None
     is_attempted: bool = True  # False where the system does not claim to answer such a task
+    payload: str | None = None  # raw answer that is an error, or could not be read
+    call: str | None = None
 
 
 Reply = Ready | Indexed | Opened | Answered | Failed
@@ -126,13 +127,11 @@ def _read_opened(plain: dict[str, Any]) -> Opened:
 
 def _read_answered(plain: dict[str, Any]) -> Answered:
     answer = plain["answer"]
-    digest = fields.optional_text(answer["payload_sha256"], "payload_sha256")
-    if digest is not None and len(digest) != _HASH_CHARS:
-        raise ValueError("payload_sha256 is no hash")
     packed = PackedAnswer(
         hits=tuple(_read_hit(hit) for hit in fields.sequence(answer["hits"], "hits")),
         payload_bytes=fields.optional_count(answer["payload_bytes"], "payload_bytes"),
-        payload_sha256=digest,
+        payload=fields.optional_text(answer["payload"], "payload"),
+        reason=fields.optional_text(answer["reason"], "reason"),
         call=fields.optional_text(answer["call"], "call"),
         resolved_library=fields.optional_text(answer["resolved_library"], "resolved_library"),
         n_tool_calls=fields.optional_count(answer["n_tool_calls"], "n_tool_calls"),
@@ -171,7 +170,13 @@ def _read_failed(plain: dict[str, Any]) -> Failed:
             is_cold=bool(fields.optional_bool(spent["is_cold"], "is_cold")),
         )
     attempted = fields.optional_bool(plain["is_attempted"], "is_attempted")
-    return Failed(fields.text(plain["reason"], "reason"), spending, bool(attempted))
+    return Failed(
+        fields.text(plain["reason"], "reason"),
+        spending,
+        bool(attempted),
+        fields.optional_text(plain["payload"], "payload"),
+        fields.optional_text(plain["call"], "call"),
+    )
 
 
 def _seconds(plain: dict[str, Any]) -> float:

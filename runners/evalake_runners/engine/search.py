@@ -151,6 +151,7 @@ class Search:
             depth=self.depth,
             seed=task.seed,
             library=task.library,
+            kind=task.kind,
         )
         if slot.worker is not None:
             slot.worker.ask(("search", query), timeout_s=self.limits.timeout_s)
@@ -213,7 +214,7 @@ class Search:
         if slot.corpus_id != task.corpus_id:
             self._give_up(slot, task, reply.reason, status)
         else:
-            self._finish(slot, task, status, reply.reason, reply.spending)
+            self._finish(slot, task, status, reply.reason, reply.spending, unread=reply)
 
     def _finish_answer(self, slot: _Slot, task: TaskRow, reply: Answered) -> None:
         temperature = "cold" if reply.is_cold else "warm"
@@ -229,6 +230,7 @@ class Search:
                 started_at=slot.started_at or utc_now(),
                 n_concurrent=self._beside(slot),
                 answer=reply.answer,
+                reason=reply.answer.reason,
                 seconds=timings,
             )
         )
@@ -241,6 +243,8 @@ class Search:
         status: str,
         reason: str,
         spending: PackedSpending | None = None,
+        *,
+        unread: Failed | None = None,
     ) -> None:
         timings = {}
         if spending is not None:
@@ -256,6 +260,8 @@ class Search:
                 spending=spending,
                 reason=reason,
                 seconds=timings,
+                payload=unread.payload if unread else None,
+                call=unread.call if unread else None,
             )
         )
         slot.task = None

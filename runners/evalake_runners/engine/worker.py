@@ -32,11 +32,14 @@ from evalake_runners.adapters.protocol import (
     Query,
     Searcher,
     System,
+    UnreadAnswerError,
 )
 from evalake_runners.adapters.setup import Setup
 from evalake_runners.engine.answers import (
     PackedSpending,
     pack_answer,
+    pack_call,
+    pack_payload,
     pack_report,
     pack_spending,
 )
@@ -45,7 +48,7 @@ from evalake_runners.engine.blobs import Blob, as_blob
 from evalake_runners.engine.channel import BadMessageError, Channel, ChannelClosedError
 from evalake_runners.engine.network import block_network
 from evalake_runners.engine.paths import PathResolver
-from evalake_runners.engine.redact import describe
+from evalake_runners.engine.redact import describe, short_reason
 from evalake_runners.engine.replies import (
     Answered,
     Failed,
@@ -112,10 +115,21 @@ class _Worker:
         except NotAttemptedError as error:
             reason = describe(error).removeprefix("NotAttemptedError: ")
             return Failed(reason, self._spending(message[0]), is_attempted=False)
+        except UnreadAnswerError as error:
+            return self._unread(error)
         except BaseException as error:  # sys.exit() in a system must not end the worker
             with suppress(Exception):  # it may have closed its output
                 traceback.print_exc()
             return Failed(describe(error), self._spending(message[0]))
+
+    def _unread(self, error: UnreadAnswerError) -> Reply:
+        reason = short_reason(str(error))
+        spending = self._spending("search")
+        try:
+            payload, call = pack_payload(error.payload), pack_call(error.call)
+        except Exception as wrong:
+            return Failed(describe(wrong), spending)
+        return Failed(reason, spending, payload=payload, call=call)
 
     def close(self) -> None:
         searcher, self.searcher = self.searcher, None

@@ -23,6 +23,7 @@ HINT = "evalake config schema"
 
 # In place of what a sweep lacks, so that the rest of it can be checked.
 _STAND_IN = {"name": "unnamed", "datasets": [{"dataset": "unnamed"}], "arms": [{}]}
+_YAML = (".yaml", ".yml")
 _BLOB_DEPTH = "{depth}: a blob is one item of depth 1; `blob_hits` is how many hits it is made of"
 
 
@@ -117,7 +118,7 @@ def load_system(
 ) -> ArmSpec:
     """The arm of `evalake run --system NAME [--config FILE]`.
 
-    NAME is an adapter, or a file of `configs/systems` without its ending.
+    NAME is an adapter, a file of `configs/systems` without its ending, or any system file.
 
     Raises:
         UsageError: NAME is neither, or no run can be called by the label.
@@ -125,6 +126,8 @@ def load_system(
     """
     if label is not None:
         check_label(label)
+    if config_file is None and name.endswith(_YAML):
+        config_file = Path(name)
     shipped = project.configs / "systems" / f"{name}.yaml"
     if config_file is None and not _is_adapter(name):
         if not shipped.is_file():

@@ -14,14 +14,16 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from evalake_runners.adapters.mcp_session import McpSession, StdioServer
 from evalake_runners.adapters.protocol import Answer, CorpusView, Query, RawHit
 from evalake_runners.adapters.pydocs_mcp.isolation import isolated_environment
-from evalake_runners.adapters.pydocs_mcp.owned_session import OwnedSession
 from evalake_runners.adapters.pydocs_mcp.searching import strip_pointers
 from evalake_runners.adapters.pydocs_mcp.workspace import Workspace
 from evalake_warehouse.errors import SystemFailedError
 from evalake_warehouse.scratch import scratch_folder
 
+_START_TIMEOUT_S = 180.0  # it loads its model and looks through the corpus first
+_CALL_TIMEOUT_S = 120.0
 _SHOWN_CHARS = 800
 _KEY_VARIABLE = "EVALAKE_NO_EMBEDDER"
 # The command line builds an embedder whatever the pipeline needs. This one is never called.
@@ -53,7 +55,7 @@ class _Envelope(BaseModel):
 class ServerSearcher:
     """One server process; the folder of its settings goes with it."""
 
-    session: OwnedSession
+    session: McpSession
     is_composite: bool
     folder: ExitStack = field(repr=False)
 
@@ -62,9 +64,12 @@ class ServerSearcher:
         arguments = {"query": query.text, "kind": "docs", "limit": query.depth}
         if self.is_composite:
             del arguments["limit"]
-        content = self.session.call("search_codebase", arguments)
+        result = self.session.call("search_codebase", arguments)
+        if result.isError:
+            said = " ".join(block.text for block in result.content if block.type == "text")
+            raise SystemFailedError(f"`search_codebase` failed: {said[:_SHOWN_CHARS]}")
         try:
-            envelope = _Envelope.model_validate(content)
+            envelope = _Envelope.model_validate(result.structuredContent)
         except ValidationError as error:
             raise SystemFailedError(f"search_codebase answered something else: {error}") from error
         call = f"search_codebase(kind=docs, limit={arguments.get('limit')})"
@@ -123,10 +128,16 @@ def open_server(
     with ExitStack() as stack:
         folder = stack.enter_context(scratch_folder(Path(tempfile.gettempdir()), "evalake-pydocs-"))
         settings = _write_settings(workspace, folder, pipeline=pipeline, depth=depth)
-        session = OwnedSession(
+        server = StdioServer(
             _command(settings, "serve", corpus.root, workspace),
-            environment=_environment(workspace, offline=offline),
-            folder=folder,
+            _environment(workspace, offline=offline),
+            folder,
+        )
+        session = McpSession(
+            server,
+            stderr=folder / "stderr.txt",
+            start_timeout_s=_START_TIMEOUT_S,
+            call_timeout_s=_CALL_TIMEOUT_S,
         )
         session.start()
         return ServerSearcher(session, is_composite, stack.pop_all())
