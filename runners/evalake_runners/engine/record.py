@@ -126,10 +126,10 @@ class RunRecorder:
     def add(self, outcome: Outcome) -> None:
         """Take one finished task; it is on disk after the next shard."""
         answer = outcome.answer
-        self._add_attempt(outcome)
-        self._add_timings(outcome)
         if answer is not None and answer.hits:
             self._add_hits(outcome.task_id, outcome.attempt, answer)
+        self._add_timings(outcome)
+        self._add_attempt(outcome)  # a raw answer that is one hit's text is stored as that hit's
         self.pending[outcome.status] += 1
         waited = time.monotonic() - self._last_write
         is_full = self.pending.total() >= SHARD_TASKS and waited >= SHARD_SECONDS
