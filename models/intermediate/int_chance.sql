@@ -89,7 +89,7 @@ expected as (
         run_id,
         metric,
         n_tasks,
-        {{ stat_chance() }} as chance
+        {{ measure_sql('chance') }} as chance
     from distinct_tasks
 )
 

@@ -16,7 +16,7 @@ definitions as (
         metric,
         cutoff
     from {{ ref('int_run_definitions') }}
-    where measure = 'ndcg'
+    where {{ measure_sql('units') }} = 'gains'
 )
 
 select

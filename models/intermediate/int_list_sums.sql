@@ -1,12 +1,15 @@
 -- Grain: one row per list and metric whose cutoff some credited (or, for judged@k, judged) unit is
--- within: the sums that its formula needs. Lists that found nothing have no row.
+-- within: the total that its score is made of. Lists that found nothing have no row.
 
 with lists as (
     select * from {{ ref('int_lists') }}
 ),
 
 definitions as (
-    select * from {{ ref('int_run_definitions') }}
+    select
+        *,
+        {{ measure_sql('units') }} as units
+    from {{ ref('int_run_definitions') }}
 ),
 
 ideal as (
@@ -47,26 +50,29 @@ judged_units as (
         and matches.rank = file_units.rank
 ),
 
-of_credits as (
+counted as (
     select
         credits.list_id,
         definitions.metric,
-        count(*) as n_units,
-        min(credits.unit_rank) as first_rank,
-        sum(credits.nth / credits.unit_rank) as sum_precision
+        definitions.measure,
+        credits.unit_rank,
+        credits.nth,
+        cast(null as bigint) as grade,
+        cast(null as double) as ideal_dcg
     from credits
     inner join definitions
         on credits.run_id = definitions.run_id
         and (definitions.cutoff is null or credits.unit_rank <= definitions.cutoff)
-    where definitions.measure not in ('judged', 'ndcg')
-    group by credits.list_id, definitions.metric
-),
-
-of_gains as (
+    where definitions.units = 'credits'
+    union all
     select
         credits.list_id,
-        ideal.metric,
-        {{ dcg('credits.unit_rank', 'credits.grade') }} / any_value(ideal.ideal_dcg) as ndcg
+        definitions.metric,
+        definitions.measure,
+        credits.unit_rank,
+        credits.nth,
+        credits.grade,
+        ideal.ideal_dcg
     from credits
     inner join ideal
         on credits.dataset = ideal.dataset
@@ -76,46 +82,28 @@ of_gains as (
     inner join definitions
         on credits.run_id = definitions.run_id
         and ideal.metric = definitions.metric
-    where ideal.cutoff is null or credits.unit_rank <= ideal.cutoff
-    group by credits.list_id, ideal.metric
-),
-
-of_judged as (
+    where
+        definitions.units = 'gains'
+        and (ideal.cutoff is null or credits.unit_rank <= ideal.cutoff)
+    union all
     select
         judged_units.list_id,
         definitions.metric,
-        count(*) as n_units
+        definitions.measure,
+        judged_units.unit_rank,
+        null as nth,
+        null as grade,
+        null as ideal_dcg
     from judged_units
     inner join definitions
         on judged_units.run_id = definitions.run_id
         and judged_units.unit_rank <= definitions.cutoff
-    where definitions.measure = 'judged'
-    group by judged_units.list_id, definitions.metric
+    where definitions.units = 'judged'
 )
 
 select
     list_id,
     metric,
-    n_units,
-    first_rank,
-    sum_precision,
-    cast(null as double) as ndcg
-from of_credits
-union all
-select
-    list_id,
-    metric,
-    null as n_units,
-    null as first_rank,
-    null as sum_precision,
-    ndcg
-from of_gains
-union all
-select
-    list_id,
-    metric,
-    n_units,
-    null as first_rank,
-    null as sum_precision,
-    null as ndcg
-from of_judged
+    cast({{ measure_sql('total') }} as double) as total
+from counted
+group by list_id, metric, measure

@@ -24,7 +24,7 @@ scores as (
     from {{ ref('fct_task_metrics') }}
     where
         run_id in (select run_id from {{ source('build', 'changed_runs') }})
-        and measure in ('recall', 'success', 'rr', 'library_resolution')
+        and {{ measure_sql('shows_zero') }}
     group by run_id
 ),
 

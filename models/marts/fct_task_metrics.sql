@@ -30,7 +30,13 @@ with lists as (
 ),
 
 definitions as (
-    select * from {{ ref('int_run_definitions') }}
+    select
+        *,
+        {{ measure_sql('primary_only') }} as primary_only,
+        {{ measure_sql('one_gold') }} as one_gold,
+        {{ measure_sql('from_signal') }} as from_signal,
+        {{ measure_sql('needs_library') }} as needs_library
+    from {{ ref('int_run_definitions') }}
 ),
 
 sums as (
@@ -47,51 +53,44 @@ asked as (
             when lists.is_lost then 'evidence_lost'
             when lists.status in ('error', 'timeout', 'not_attempted') then lists.status
             when
-                definitions.measure = 'library_resolution'
+                definitions.needs_library
                 and (lists.library is null or lists.resolved_library is null)
                 then 'not_applicable'
-            when definitions.measure = 'library_resolution' then null
+            when definitions.needs_library then null
             when
                 lists.is_unjudged
-                and not (definitions.measure = 'coverage' and lists.covered is not null)
+                and not (definitions.from_signal and lists.covered is not null)
                 then 'evidence_lost'
             when lists.n_relevant = 0 then 'no_gold'
             -- Nothing that such an answer holds could be recognised as any gold of the task.
             when
                 lists.output in ('composite', 'blob')
                 and lists.n_by_text = 0
-                and not (definitions.measure = 'coverage' and lists.covered is not null)
+                and not (definitions.from_signal and lists.covered is not null)
                 then 'no_comparable_output'
             when definitions.cutoff > lists.depth then 'beyond_depth'
-            when definitions.measure = 'needle' and lists.n_relevant > 1 then 'not_applicable'
+            when definitions.one_gold and lists.n_relevant > 1 then 'not_applicable'
         end as null_reason
     from lists
     inner join definitions on lists.run_id = definitions.run_id
-    where
-        lists.is_primary
-        or definitions.measure not in ('library_resolution', 'needle', 'coverage', 'judged')
+    where lists.is_primary or not definitions.primary_only
 ),
 
-scored as (
+summed as (
     select
         asked.*,
-        case asked.measure
-            when 'recall' then coalesce(sums.n_units, 0) / asked.n_relevant
-            when 'success' then if(sums.n_units > 0, 1, 0)
-            when 'precision' then coalesce(sums.n_units, 0) / asked.cutoff
-            when 'ndcg' then coalesce(sums.ndcg, 0)
-            when 'rr' then coalesce(1 / sums.first_rank, 0)
-            when 'ap' then coalesce(sums.sum_precision, 0) / asked.n_relevant
-            when 'judged'
-                then coalesce(sums.n_units / nullif(least(asked.cutoff, asked.n_units), 0), 0)
-            when 'coverage' then if(coalesce(asked.covered, sums.n_units > 0, false), 1, 0)
-            when 'library_resolution' then if(asked.answered_library = asked.library, 1, 0)
-            when 'needle' then if(sums.first_rank = 1, 1, 0)
-        end as value
+        sums.total
     from asked
     left join sums
         on asked.list_id = sums.list_id
         and asked.metric = sums.metric
+),
+
+scored as (
+    select
+        *,
+        {{ measure_sql('score') }} as value
+    from summed
 )
 
 select

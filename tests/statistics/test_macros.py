@@ -150,7 +150,8 @@ def chance(measure: str, n: int, r: int, k: int, **columns: float) -> float:
         **columns,
     }
     given = ", ".join(f"{value} as {name}" for name, value in row.items())
-    found = duckdb.sql(f"select {macro('stat_chance()')} from (select {given})").fetchone()
+    expression = macro("measure_sql('chance')")
+    found = duckdb.sql(f"select {expression} from (select {given})").fetchone()
     assert found is not None
     return float(found[0])
 

@@ -16,7 +16,7 @@ from evalake_warehouse.identity import canonical_json
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_PATTERNS = ("stat_*.sql", "paired_*.sql")
+_FOLDERS = ("measures", "paired", "statistics")
 
 
 def render_macro(macros: Path, call: str, variables: Mapping[str, Any]) -> str:
@@ -45,7 +45,7 @@ def _environment(macros: Path, variables_json: str) -> Environment:
             raise KeyError(f"no dbt variable {name!r}")
         return value
 
-    files = sorted(path for pattern in _PATTERNS for path in macros.rglob(pattern))
+    files = sorted(path for folder in _FOLDERS for path in (macros / folder).glob("*.sql"))
     source = "\n".join(path.read_text("utf-8") for path in files)
     environment = jinja2.Environment(  # noqa: S701 - SQL, not HTML
         undefined=jinja2.StrictUndefined, extensions=["jinja2.ext.do"]
