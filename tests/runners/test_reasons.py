@@ -12,8 +12,9 @@ from driving import arm, run, statuses
 from handmade import system, write
 from toy import PYTHONPATH, evalake
 
-from evalake_runners.engine.failures import Failure, grouped, told
+from evalake_runners.engine.failures import Failure, grouped, read_failures, told
 from evalake_runners.engine.run_log import MAX_BYTES, MAX_WORKER_BYTES, keep_output, log_file
+from evalake_warehouse.lake.reader import list_lake
 from evalake_warehouse.project import Project
 
 
@@ -127,6 +128,26 @@ def test_runs_show_has_the_reasons_and_the_log(toy: Project) -> None:
     assert [(row["status"], row["n_tasks"]) for row in record["failures"]] == [
         ("error", 1), ("not_attempted", 1),
     ]  # fmt: skip
+
+
+def test_a_task_that_resume_got_an_answer_to_has_no_failure(
+    toy: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = (
+        "import os\n"
+        "if 'TOY_IS_UP' not in os.environ: raise ConnectionError('refused')\n"
+        "return Answer(hits=[])"
+    )
+    write(tmp_path / "own", {"reasons_service.py": system(search=search)})
+    monkeypatch.syspath_prepend(str(tmp_path / "own"))
+    (failed,) = run(toy, arm("python:reasons_service"))
+    run_id = str(failed.run_id)
+    assert str(read_failures(list_lake(toy.home), [run_id])[run_id][0]) == (
+        "12 error: ConnectionError: refused"
+    )
+    monkeypatch.setenv("TOY_IS_UP", "1")
+    run(toy, arm("python:reasons_service"), retry_failed=True)
+    assert read_failures(list_lake(toy.home), [run_id]) == {}
 
 
 def test_the_last_words_of_a_crash_are_of_its_own_task(toy: Project) -> None:

@@ -16,6 +16,7 @@ from evalake_ingest.removal import plan_removal, remove
 from evalake_runners.engine.indexes import list_indexes
 from evalake_runners.engine.locks import cell_lock_file, try_lock
 from evalake_runners.engine.removing import remove_now
+from evalake_runners.engine.run_log import log_file
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.lake.reader import list_lake
 from evalake_warehouse.project import Project
@@ -45,6 +46,10 @@ def without_looks(files: dict[str, bytes]) -> dict[str, bytes]:
 def test_a_dataset_goes_with_its_runs_corpora_and_indexes_and_all_else_stays(two: Project) -> None:
     other, corpora = snapshot(two.home, "other"), set(two.corpora.iterdir())
     looks = rows(two, "looks")
+    logs = [log_file(two.home, row["run_id"]) for row in rows(two, "runs")]
+    logs[0].parent.mkdir(exist_ok=True)
+    for log in logs:
+        log.write_text("printed")
     assert {row["dataset"] for row in looks} == {"toy", "other"}
     assert run_cli(["datasets", "remove", "toy", "--yes"]) == 0
     assert without_looks(snapshot(two.home, "toy")) == {}
@@ -55,6 +60,8 @@ def test_a_dataset_goes_with_its_runs_corpora_and_indexes_and_all_else_stays(two
     assert {index.corpus_id for index in list_indexes(two.indexes)} == (
         {folder.name for folder in corpora} - {gone.name}
     )
+    kept = {row["run_id"] for row in rows(two, "runs")}
+    assert {log.stem for log in logs if log.exists()} == kept
     assert list((two.home / "removed").iterdir()) == []
     assert list_lake(two.home).problems == ()
     ingest_toy(two)  # it can come back

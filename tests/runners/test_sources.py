@@ -49,6 +49,14 @@ def test_two_modules_of_one_name_and_version_and_an_edited_one_are_three_arms(
     assert len({row["arm_hash"] for row in rows(toy, "runs")}) == 3
 
 
+def test_two_systems_of_one_package_are_two_arms(toy: Project, folder: Path) -> None:
+    write(folder, {"mine/__init__.py": "", "mine/one.py": system(), "mine/two.py": system()})
+    one, two = bound(toy, "mine.one"), bound(toy, "mine.two")
+    assert one.config_files == two.config_files
+    assert one.arm_hash != two.arm_hash
+    assert one.ingestion_hash != two.ingestion_hash
+
+
 def test_an_edited_indexer_builds_another_index(toy: Project, folder: Path) -> None:
     write(folder, {"ix.py": system(mark="old")})
     run(toy, arm("python:ix"), limit=2)
@@ -196,6 +204,9 @@ def test_a_folder_behind_a_link_counts_and_a_circle_of_links_ends(
     (folder / "mine" / "data").symlink_to(tmp_path / "elsewhere")
     (folder / "mine" / "circle").symlink_to(folder / "mine")
     before = bound(toy, "mine.glue")
+    assert before.config_files.keys() == {
+        "source:mine/__init__.py", "source:mine/glue.py", "source:mine/data/words.txt",
+    }  # fmt: skip
     write(tmp_path, {"elsewhere/words.txt": "b"})
     assert bound(toy, "mine.glue").arm_hash != before.arm_hash
 
@@ -360,14 +371,12 @@ def test_a_pipeline_that_is_edited_after_the_plan_is_told_by_its_name(toy: Proje
     assert "no such file or folder" in str(edited_since(planned))
 
 
-def test_what_a_system_writes_beside_its_code_while_it_runs_fails_no_task(
+def test_what_a_system_writes_beside_its_code_while_it_runs_is_no_edit(
     toy: Project, folder: Path
 ) -> None:
-    search = (
-        "from pathlib import Path\n"
-        "Path(__file__).with_name('seen.json').write_text(query.task_id)\n"
-        "return Answer(hits=[])"
-    )
-    write(folder, {"mine/glue.py": system(search=search), "mine/__init__.py": ""})
-    (result,) = run(toy, arm("python:mine.glue"), limits={"jobs": 2})
-    assert result.statuses == {"empty": 12}
+    write(folder, {"mine/glue.py": system(), "mine/__init__.py": "", "mine/kept.json": "1"})
+    planned = bound(toy, "mine.glue")
+    write(folder, {"mine/seen.json": "1", "mine/debug.log": "1"})
+    assert edited_since(planned) is None
+    write(folder, {"mine/shadow.py": "", "mine/kept.json": "2"})
+    assert edited_since(planned) == "mine/kept.json, mine/shadow.py"

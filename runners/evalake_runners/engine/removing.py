@@ -9,6 +9,7 @@ from shlex import quote
 from evalake_ingest.removal import Removal, remove
 from evalake_runners.engine.indexes import StoredIndex, list_indexes, remove_index
 from evalake_runners.engine.locks import held_locks
+from evalake_runners.engine.run_log import log_file
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.project import Project
 
@@ -46,6 +47,7 @@ def remove_now(project: Project, removal: Removal, *, keep: bool) -> Path | None
             remove_index(index)
         for run_id in removal.run_ids:
             (project.home / "spent" / f"{run_id}.json").unlink(missing_ok=True)
+            log_file(project.home, run_id).unlink(missing_ok=True)
     return kept_in
 
 
