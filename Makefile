@@ -12,9 +12,10 @@ endif
 RUN = $(VENV)/bin/evalake
 SWEEP ?= configs/sweeps/demo.yaml
 OUT ?= out
+TORTURE ?= 300
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo sweep build charts report sql audit readme test lint bench lock clean
+.PHONY: help setup demo sweep build charts report sql audit readme test lint bench torture lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +54,9 @@ lint: $(VENV)/.dev ## Check style, types, SQL and import contracts
 
 bench: $(VENV)/.dev ## Measure speed side by side with what one would use instead
 	@$(VENV)/bin/python -m bench
+
+torture: $(VENV)/.dev ## Kill, starve and crowd every writer; TORTURE=30 for a tenth of it
+	@$(VENV)/bin/python -m torture -n $(TORTURE)
 
 lock: ## Resolve the dependencies anew into requirements*.txt (needs uv)
 	@uv pip compile -q --universal --no-emit-index-url --python-version 3.11 --custom-compile-command "make lock" pyproject.toml -o requirements.txt && uv pip compile -q --universal --no-emit-index-url --python-version 3.11 --custom-compile-command "make lock" --group dev -c requirements.txt pyproject.toml -o requirements-dev.txt
