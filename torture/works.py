@@ -78,7 +78,7 @@ def ingest(step: Callable[[str], None]) -> int:
     from evalake_ingest.originals import selection
 
     loaders.get_loader = lambda name: name  # type: ignore[assignment,return-value]
-    selection.load = lambda loader, options: _benchmark()  # type: ignore[assignment]
+    selection.load = lambda *_: _benchmark()  # type: ignore[assignment]
     return _telling(["ingest", "made-here"], step)
 
 
@@ -87,7 +87,7 @@ def _telling(arguments: list[str], step: Callable[[str], None]) -> int:
     from evalake_cli import progress
     from evalake_cli.main import run_cli
 
-    progress.step_display = lambda title: nullcontext(step)
+    progress.step_display = lambda *_: nullcontext(step)
     return int(run_cli(arguments))
 
 
