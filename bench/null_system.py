@@ -18,7 +18,6 @@ from pathlib import Path
 
 from evalake_ingest.editions.pipeline import ingest
 from evalake_ingest.records import CorpusDocument, DatasetInfo, GoldItem, Loaded, Qrel, Task
-from evalake_runners.adapters.registry import get_adapter
 from evalake_runners.engine.arms import ArmSpec
 from evalake_runners.engine.plan import Request, make_plan
 from evalake_runners.engine.progress import Progress
@@ -88,7 +87,7 @@ def _ingest(project: Project) -> None:
 
 def _run(project: Project, n_tasks: int) -> Cost:
     name = "python:bench.null_adapter"
-    arm = ArmSpec(label="null", adapter=name, config=get_adapter(name).config_model(), depth=DEPTH)
+    arm = ArmSpec(label="null", adapter=name, config={}, depth=DEPTH)
     request = Request(
         arms=(arm,), datasets=(DatasetEntry(dataset="null", split="all"),), limits=Limits(),
         limit=n_tasks, confirm="benchmark",

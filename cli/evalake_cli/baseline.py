@@ -10,6 +10,7 @@ import typer
 from evalake_cli.app import JsonFlag, app, current_project
 from evalake_cli.opened import open_judged
 from evalake_cli.output import print_json, print_rows, say
+from evalake_cli.run_flags import DatasetOption, EditionOption, RunArgument, SplitOption
 from evalake_warehouse.errors import ExitCode
 
 baseline_app = typer.Typer(
@@ -24,14 +25,15 @@ app.add_typer(baseline_app, name="baseline")
     epilog="Example: evalake baseline freeze bm25 --output baselines/starter.json"
 )
 def freeze(
-    run: Annotated[str, typer.Argument(help="A run: id, prefix, label or latest.")],
+    run: RunArgument,
     *,
     output: Annotated[
         Path | None,
         typer.Option(help="File to write.  [default: baselines/<dataset>-<split>.json]"),
     ] = None,
-    dataset: Annotated[str | None, typer.Option(help="Look for runs on this dataset only.")] = None,
-    split: Annotated[str | None, typer.Option(help="Look for runs on this split only.")] = None,
+    dataset: DatasetOption = None,
+    split: SplitOption = None,
+    edition: EditionOption = None,
     replace: Annotated[
         bool, typer.Option("--replace", help="Write over another baseline in the file.")
     ] = False,
@@ -42,18 +44,30 @@ def freeze(
     `evalake build` compares every run on the same dataset, edition and split with each file in the
     project's `baselines/`, or in the folder that EVALAKE_BASELINES names.
     """
-    from evalake_warehouse.questions.baseline import freeze as freeze_run
     from evalake_warehouse.questions.baseline import save
-    from evalake_warehouse.questions.runs import resolve_run
+    from evalake_warehouse.questions.cautions import run_cautions
+    from evalake_warehouse.questions.freezing import freeze as freeze_run
+    from evalake_warehouse.questions.resolve import Wanted, resolve_run
 
     project = current_project()
     with open_judged() as connection:
-        found = resolve_run(connection, run, dataset=dataset, split=split)
+        wanted = Wanted(dataset, split, edition)
+        found = resolve_run(connection, run, wanted, tell=say, judged=True)
         frozen = freeze_run(connection, found)
+        cautions = run_cautions(connection, [found.run_id], list(frozen.metrics))[found.run_id]
     target = output or project.baselines / f"{found.dataset}-{found.split}.json"
     save(frozen, target, replace=replace)
+    for caution in cautions:
+        say(f"warning: {found.arm_label}: {caution.text}")
     if as_json:
-        print_json({"file": str(target), "run_id": found.run_id, "n_tasks": len(frozen.tasks)})
+        print_json(
+            {
+                "file": str(target),
+                "run_id": found.run_id,
+                "n_tasks": len(frozen.tasks),
+                "cautions": [caution.record() for caution in cautions],
+            }
+        )
     else:
         say(f"{target}: {found}, {len(frozen.tasks)} tasks, {len(frozen.metrics)} metrics")
         if target.resolve().parent == project.baselines.resolve():
@@ -69,8 +83,9 @@ def check(
     as_json: JsonFlag = False,
 ) -> int:
     """Compare a frozen file with what the warehouse says of the same run now."""
-    from evalake_warehouse.questions.baseline import changed_values, freeze, load_baseline
-    from evalake_warehouse.questions.runs import resolve_run
+    from evalake_warehouse.questions.baseline import load_baseline
+    from evalake_warehouse.questions.freezing import changed_values, freeze
+    from evalake_warehouse.questions.resolve import resolve_run
 
     frozen = load_baseline(file)
     with open_judged() as connection:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -95,12 +95,12 @@ def charts(
     )
     names = chart or []
     check_names(names)
-    files: list[dict[str, str]] = []
+    files: list[dict[str, Any]] = []
     with open_selections(chosen, baseline=baseline, palette=palette) as selections:
         for selection in selections:
             folder = output if len(selections) == 1 else output / folder_name(selection)
-            files += _save_all(draw(selection, options, names), folder, formats)
-        files += _save_all(draw_across(selections, options, names), output, formats)
+            files += _save_all(draw(selection, options, names), folder, formats, [selection])
+        files += _save_all(draw_across(selections, options, names), output, formats, selections)
     if as_json:
         print_json(files)
     else:
@@ -116,10 +116,19 @@ def _format_of(path: Path, formats: Collection[str]) -> str:
 
 
 def _save_all(
-    drawings: Iterable[Drawn], folder: Path, formats: Sequence[str]
-) -> list[dict[str, str]]:
+    drawings: Iterable[Drawn],
+    folder: Path,
+    formats: Sequence[str],
+    selections: Sequence[Selection],
+) -> list[dict[str, Any]]:
     from evalake_reports.charts.save import save
 
+    cautions = [
+        {"run_id": run.run_id, **caution.record()}
+        for selection in selections
+        for run in selection.runs
+        for caution in selection.cautions[run.run_id]
+    ]
     files = []
     for drawn in drawings:
         if drawn.chart is None:
@@ -127,7 +136,7 @@ def _save_all(
             continue
         for kind in formats:
             path = save(drawn.chart, folder / f"{drawn.name}.{kind}")
-            files.append({"chart": drawn.name, "path": str(path)})
+            files.append({"chart": drawn.name, "path": str(path), "cautions": cautions})
     return files
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,25 +12,29 @@ import typer
 from evalake_cli.app import JsonFlag, app, current_project
 from evalake_cli.opened import open_judged
 from evalake_cli.output import print_json, print_rows, say
+from evalake_cli.run_flags import (
+    DatasetOption,
+    EditionOption,
+    RunArgument,
+    ScenarioOption,
+    SplitOption,
+)
+from evalake_warehouse.errors import ExitCode
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
     from evalake_warehouse.questions.baseline import Baseline
+    from evalake_warehouse.questions.cautions import Caution
     from evalake_warehouse.questions.compare import Comparison
+    from evalake_warehouse.questions.resolve import Wanted
     from evalake_warehouse.questions.runs import Run
 
 BaselineArgument = Annotated[
     str, typer.Argument(help="A run (id, prefix, label, latest) or a frozen baseline file.")
 ]
-CandidateArgument = Annotated[str, typer.Argument(help="A run: id, prefix, label or latest.")]
 MetricOption = Annotated[
     str | None, typer.Option(help="Metric to judge by.  [default: the run's primary metric]")
-]
-DatasetOption = Annotated[str | None, typer.Option(help="Look for runs on this dataset only.")]
-SplitOption = Annotated[str | None, typer.Option(help="Look for runs on this split only.")]
-ScenarioOption = Annotated[
-    str | None, typer.Option(help="Ask this what-if warehouse instead of the default one.")
 ]
 
 _SHOWN_MEASURES = ("success", "recall", "rr", "ndcg")
@@ -52,34 +58,39 @@ _COLUMNS = {
 @app.command(epilog="Example: evalake compare bm25 latest --dataset starter --json")
 def compare(
     baseline: BaselineArgument,
-    candidate: CandidateArgument,
+    candidate: RunArgument,
     *,
     metric: MetricOption = None,
     dataset: DatasetOption = None,
     split: SplitOption = None,
+    edition: EditionOption = None,
     scenario: ScenarioOption = None,
     as_json: JsonFlag = False,
-) -> None:
+) -> int:
     """Test a candidate run against a baseline on the tasks both were scored on.
 
     Prints tests, intervals and verdicts per metric, and the tasks whose score changed. Exits 0
-    whatever they say; `evalake gate` judges. Exits 2 if the runs cannot be compared.
+    whatever they say; `evalake gate` judges. Exits 2 if the runs cannot be compared, 3 if no
+    verdict is possible: a run is suspect, or no task was scored in both.
     """
-    result = _compare(
-        baseline, candidate, metric=metric, dataset=dataset, split=split, scenario=scenario
-    )
+    from evalake_warehouse.questions.resolve import Wanted
+
+    wanted = Wanted(dataset, split, edition)
+    result = _compare(baseline, candidate, wanted, metric=metric, scenario=scenario)
+    code = ExitCode.OK if result.has_verdict else ExitCode.INCOMPLETE
     if as_json:
         print_json(
             {
-                "baseline": _as_record(result.baseline),
-                "candidate": _as_record(result.candidate),
+                "baseline": result.baseline.record(),
+                "candidate": result.candidate.record(),
                 "primary_metric": result.primary_metric,
                 "summary": _summary(result),
+                "cautions": _caution_records(result),
                 "tests": result.tests,
                 "flipped": result.flipped,
             }
         )
-        return
+        return code
     say(f"baseline   {_baseline_name(result)}\ncandidate  {result.candidate}\n")
     print_rows([{name: row[key] for key, name in _COLUMNS.items()} for row in _shown(result)])
     say(f"\n{_summary(result)}")
@@ -90,6 +101,7 @@ def compare(
         print_rows([{key: _short(row[key]) for key in keys} for row in result.flipped[:20]])
         if len(result.flipped) > 20:
             say(f"and {len(result.flipped) - 20} more; --json lists all")
+    return code
 
 
 @app.command(
@@ -98,7 +110,7 @@ def compare(
 )
 def gate(
     baseline: BaselineArgument,
-    candidate: CandidateArgument,
+    candidate: RunArgument,
     *,
     metric: MetricOption = None,
     max_drop: Annotated[
@@ -106,19 +118,21 @@ def gate(
     ] = 0.0,
     dataset: DatasetOption = None,
     split: SplitOption = None,
+    edition: EditionOption = None,
     scenario: ScenarioOption = None,
     as_json: JsonFlag = False,
 ) -> int:
     """Judge a candidate run against a baseline on their common tasks.
 
     Fails if the whole interval of the difference lies below -MAX_DROP. Inconclusive with too
-    few common tasks, or if the candidate failed on more tasks than the baseline.
+    few common tasks, if a run is suspect, or if the candidate failed on more tasks than the
+    baseline.
     """
     from evalake_warehouse.questions.gate import judge
+    from evalake_warehouse.questions.resolve import Wanted
 
-    result = _compare(
-        baseline, candidate, metric=metric, dataset=dataset, split=split, scenario=scenario
-    )
+    wanted = Wanted(dataset, split, edition)
+    result = _compare(baseline, candidate, wanted, metric=metric, scenario=scenario)
     test = result.test(result.primary_metric)
     verdict = judge(
         test,
@@ -134,8 +148,9 @@ def gate(
                 "reason": verdict.reason,
                 "metric": result.primary_metric,
                 "max_drop": max_drop,
-                "baseline": _as_record(result.baseline),
-                "candidate": _as_record(result.candidate),
+                "baseline": result.baseline.record(),
+                "candidate": result.candidate.record(),
+                "cautions": _caution_records(result),
                 "test": test,
                 "lost": [row["task_id"] for row in result.flipped if row["direction"] == "lost"],
             }
@@ -148,45 +163,48 @@ def gate(
 def _compare(
     baseline: str,
     candidate: str,
+    wanted: Wanted,
     *,
     metric: str | None,
-    dataset: str | None,
-    split: str | None,
     scenario: str | None,
 ) -> Comparison:
     from evalake_warehouse.questions.compare import compare_runs
 
     macros = current_project().dbt_project / "macros"
     with open_judged(scenario) as connection:
-        against, run = _resolve_both(connection, baseline, candidate, dataset, split)
+        against, run = _resolve_both(connection, baseline, candidate, wanted)
         result = compare_runs(connection, against, run, macros=macros, metric=metric)
-        _warn_of_silence(connection, result)
+    for side, run_of_side, cautions in _sides(result):
+        for caution in cautions:
+            say(f"warning: {side} {run_of_side.arm_label}: {caution.text}")
+    for caution in result.pair_cautions:
+        say(f"warning: {caution.text}")
     return result
 
 
-def _warn_of_silence(connection: DuckDBPyConnection, result: Comparison) -> None:
-    """A run without one of its branches is not what its label says; a frozen one may be gone."""
-    from evalake_warehouse.questions.cautions import silence
-    from evalake_warehouse.questions.open_warehouse import rows
+def _sides(result: Comparison) -> list[tuple[str, Run, Sequence[Caution]]]:
+    return [
+        ("baseline", result.baseline, result.baseline_cautions),
+        ("candidate", result.candidate, result.candidate_cautions),
+    ]
 
-    sql = "select * from fct_run_completeness where run_id = ?"
-    for run in (result.baseline, result.candidate):
-        for completeness in rows(connection, sql, [run.run_id]):
-            if told := silence(completeness):
-                say(f"warning: {run.arm_label}: {told}")
+
+def _caution_records(result: Comparison) -> dict[str, list[dict[str, Any]]]:
+    told = {side: cautions for side, _, cautions in _sides(result)}
+    told["pair"] = result.pair_cautions
+    return {side: [caution.record() for caution in cautions] for side, cautions in told.items()}
 
 
 def _resolve_both(
-    connection: DuckDBPyConnection,
-    baseline: str,
-    candidate: str,
-    dataset: str | None,
-    split: str | None,
+    connection: DuckDBPyConnection, baseline: str, candidate: str, wanted: Wanted
 ) -> tuple[Run | Baseline, Run]:
     """Find both sides, and report what is wrong with either at once."""
     from evalake_warehouse.errors import ConfigError, EvalakeError, Problem
     from evalake_warehouse.questions.baseline import is_baseline_file, load_baseline
-    from evalake_warehouse.questions.runs import resolve_run
+    from evalake_warehouse.questions.resolve import refuse_itself, resolve_run
+
+    def find(name: str) -> Run:
+        return resolve_run(connection, name, wanted, tell=say, judged=True)
 
     problems: list[Problem] = []
     hints: list[str | None] = []
@@ -196,24 +214,21 @@ def _resolve_both(
     try:
         if is_baseline_file(baseline):
             frozen = load_baseline(Path(baseline))
-            against = frozen.run
+            against = replace(frozen.run, run_id=frozen.record.run_id)
+        else:
+            against = find(baseline)
     except EvalakeError as error:
         problems += [Problem("BASELINE", str(problem)) for problem in error.problems]
         hints.append(error.hint)
     try:
-        run = resolve_run(connection, candidate, dataset=dataset, split=split, like=against)
+        run = find(candidate)
     except EvalakeError as error:
         problems += [Problem("CANDIDATE", str(problem)) for problem in error.problems]
         hints.append(error.hint)
-    try:
-        if not is_baseline_file(baseline):
-            against = resolve_run(connection, baseline, dataset=dataset, split=split, like=run)
-    except EvalakeError as error:
-        problems.insert(0, Problem("BASELINE", str(error)))
-        hints.append(error.hint)
     if problems or against is None or run is None:
         builds = [hint for hint in hints if hint and hint.startswith("evalake build")]
-        raise ConfigError(problems, hint=builds[0] if builds else "evalake runs list")
+        raise ConfigError(problems, hint=next(filter(None, [*builds, *hints]), None))
+    refuse_itself(baseline, candidate, against, run)
     return frozen or against, run
 
 
@@ -244,12 +259,6 @@ def _summary(result: Comparison) -> str:
         margin=float(result.variables["margin"]),
         min_pairs=int(result.variables["min_pairs"]),
     )
-
-
-def _as_record(run: Run) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    return asdict(run)
 
 
 def _short(value: object) -> object:

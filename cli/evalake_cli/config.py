@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from evalake_runners.engine.arms import ArmSpec
+    from evalake_runners.sweeps.sweep_file import LoadedSweep
 
 config_app = typer.Typer(no_args_is_help=True, help="Sweep and system files.")
 app.add_typer(config_app, name="config")
@@ -28,13 +29,25 @@ def check(file: FileArgument, as_json: JsonFlag = False) -> None:
     """Check a file and everything it uses; runs nothing.
 
     A dataset that `evalake ingest` knows and the lake does not have yet is told; no other passes.
+    So is a depth that is small for the metric that arms are judged by.
     """
-    arms, absent = _arms(file)
+    arms, loaded = _arms(file)
+    absent = loaded.not_ingested if loaded else ()
     labels = [arm.label for arm in arms]
+    warnings = _shallow(loaded) if loaded else []
     if as_json:
-        print_json({"file": str(file), "arms": labels, "not_ingested": list(absent)})
+        print_json(
+            {
+                "file": str(file),
+                "arms": labels,
+                "not_ingested": list(absent),
+                "warnings": warnings,
+            }
+        )
         return
     say(f"{file}: ok, {', '.join(labels)}")
+    for warning in warnings:
+        say(f"warning: {warning}")
     if absent:
         say(f"not ingested here, so it cannot run yet: {', '.join(absent)}")
         say(f"\nhint: {' && '.join(f'evalake ingest {name}' for name in absent)}")
@@ -48,11 +61,11 @@ def schema(
     as_json: JsonFlag = False,
 ) -> None:
     """List the keys of a sweep file, a system file, or one system's `config`."""
-    model = _model(name)
+    rows, key_schema = _keys(name)
     if as_json:
-        print_json(model.model_json_schema())
+        print_json(key_schema)
     else:
-        print_rows(list(_key_rows(model, "")))
+        print_rows(rows)
 
 
 @config_app.command(epilog="Example: evalake config show configs/sweeps/demo.yaml --json")
@@ -87,8 +100,26 @@ def show(file: FileArgument, as_json: JsonFlag = False) -> None:
     YAML().dump(rows, sys.stdout)
 
 
-def _arms(file: Path) -> tuple[tuple[ArmSpec, ...], tuple[str, ...]]:
-    """The arms of a file, and the datasets that it needs and the lake does not have."""
+def _shallow(loaded: LoadedSweep) -> list[str]:
+    """Arms whose depth is small for the metric that a dataset in the lake judges them by."""
+    from evalake_runners.engine.depths import shallow
+    from evalake_runners.engine.lake_read import LakeView
+
+    view = LakeView(current_project().home)
+    found: dict[str, None] = {}
+    for entry in loaded.sweep.datasets:
+        if entry.dataset in loaded.not_ingested:
+            continue
+        dataset = view.dataset(entry.dataset, entry.edition)
+        metric = loaded.sweep.primary_metric or dataset.primary_metric
+        for arm in loaded.arms:
+            if what := shallow(arm, metric, dataset.primary_level):
+                found.setdefault(f"{arm.label} on {dataset.dataset}: {what}")
+    return list(found)
+
+
+def _arms(file: Path) -> tuple[tuple[ArmSpec, ...], LoadedSweep | None]:
+    """The arms of a file, and what else it says if it is a sweep."""
     from evalake_runners.sweeps.sweep_file import is_system_file, load_sweep, load_system
     from evalake_runners.sweeps.yaml_file import read_yaml
 
@@ -96,35 +127,21 @@ def _arms(file: Path) -> tuple[tuple[ArmSpec, ...], tuple[str, ...]]:
     content = read_yaml(file).content
     if is_system_file(content):
         arm = load_system(str(content.get("system")), file, project, depth=None, label=None)
-        return (arm,), ()
+        return (arm,), None
     loaded = load_sweep(file, project)
-    return loaded.arms, loaded.not_ingested
+    return loaded.arms, loaded
 
 
-def _model(name: str) -> type[BaseModel]:
-    from evalake_runners.adapters.registry import get_adapter
+def _keys(name: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The keys that a file or a system takes, as rows and as a JSON schema."""
+    from evalake_runners.engine.describing import list_keys
+    from evalake_runners.engine.systems import key_rows
     from evalake_runners.sweeps.config import Sweep, SystemFile
 
     models: dict[str, type[BaseModel]] = {"sweep": Sweep, "system": SystemFile}
-    return models[name] if name in models else get_adapter(name).config_model
-
-
-def _key_rows(model: type[BaseModel], prefix: str) -> Any:
-    """One row per key, those of nested models under their own."""
-    from evalake_runners.sweeps.yaml_file import model_in
-
-    for key, info in model.model_fields.items():
-        inner = model_in(info.annotation)
-        is_list = "list" in str(info.annotation)
-        default = info.get_default(call_default_factory=True) if not info.is_required() else None
-        yield {
-            "key": f"{prefix}{key}{'[]' if inner and is_list else ''}",
-            "required": info.is_required(),
-            "default": None if inner or default is None else str(default),
-            "description": info.description,
-        }
-        if inner:
-            yield from _key_rows(inner, f"{prefix}{key}{'[]' if is_list else ''}.")
+    if name not in models:
+        return list_keys(name)
+    return list(key_rows(models[name])), models[name].model_json_schema()
 
 
 def _loads(text: str) -> Any:

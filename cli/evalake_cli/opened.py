@@ -28,7 +28,7 @@ def open_judged(
     """
     from evalake_warehouse.lake.reader import list_lake
     from evalake_warehouse.questions.open_warehouse import open_warehouse
-    from evalake_warehouse.questions.pending import find_pending
+    from evalake_warehouse.questions.pending import find_pending, mark_behind
 
     project = current_project()
     listed = listing or list_lake(project.home)
@@ -38,6 +38,7 @@ def open_judged(
         _tell_left_out(listed.problems)
         if pending := find_pending(connection, listed):
             say(f"warning: {pending}")
+            mark_behind(connection, pending.behind)
         yield connection
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from evalake_cli.app import JsonFlag, app
-from evalake_cli.output import print_json, print_rows
+from evalake_cli.output import print_json, print_rows, say
 from evalake_cli.selection_flags import (
     BaselineOption,
     Chosen,
@@ -18,11 +18,14 @@ from evalake_cli.selection_flags import (
 )
 from evalake_warehouse.errors import ExitCode, UsageError
 
+if TYPE_CHECKING:
+    from evalake_reports.charts import Selection
+
 
 @app.command(
     epilog="Example: evalake report --output report.html  |  "
     "Example: evalake report --family demo --format md  |  "
-    "Exits 0 when written, 2 if misused, 3 if no run has a score."
+    "Exits 0 when written, 2 if misused, 3 if no run has a score to be ranked by."
 )
 @takes_chosen_runs
 def report(
@@ -54,7 +57,7 @@ def report(
     environment, drops and caveats; the HTML form ends with a task explorer. Markdown is a
     summary for pull requests and docs: scores, comparisons with the baseline, times and drops.
     """
-    from evalake_reports.report import render_report, report_format, write_report
+    from evalake_reports.report import has_rank, render_report, report_format, write_report
 
     written = report_format(output, format_)
     if output is None and written == "html":
@@ -68,13 +71,13 @@ def report(
             print(render_report(selections, written, name=title, full=full), end="")
         else:
             print(write_report(selections, output, format_name=written, name=title, full=full))
-        scored = any(selection.metrics for selection in selections)
-    return ExitCode.OK if scored else ExitCode.INCOMPLETE
+        is_ranked = any(map(has_rank, selections))
+    return ExitCode.OK if is_ranked else ExitCode.INCOMPLETE
 
 
 @app.command(
     epilog="Example: evalake leaderboard --family demo  |  "
-    "Exits 0 when a run has a score, 2 if misused, 3 if none has."
+    "Exits 0 when a run has a score to be ranked by, 2 if misused, 3 if none has."
 )
 @takes_chosen_runs
 def leaderboard(
@@ -82,22 +85,32 @@ def leaderboard(
     *,
     as_json: JsonFlag = False,
 ) -> int:
-    """Rank the arms of one family on their primary metric, with intervals."""
+    """Rank the arms of one family on their primary metric, with intervals.
+
+    Equal means share a rank. A suspect run, one with part of the tasks and one without a score have
+    none.
+    """
+    from evalake_reports.report import has_rank, printable
     from evalake_reports.report import leaderboard as ranked
-    from evalake_reports.report import printable
 
     with open_selections(chosen) as selections:
         if as_json:
-            print_json(
-                [
-                    {"dataset": selection.runs[0].dataset, "split": selection.runs[0].split, **row}
-                    for selection in selections
-                    for row in ranked(selection)
-                ]
-            )
+            print_json([{**_place(s), **row} for s in selections for row in ranked(s)])
         for selection in [] if as_json else selections:
-            from evalake_reports.charts.labels import title
+            print_rows(printable(selection), title=selection.heading)
+            for caution in selection.shared_cautions:
+                say(f"warning: {caution.text}")
+        is_ranked = any(map(has_rank, selections))
+    return ExitCode.OK if is_ranked else ExitCode.INCOMPLETE
 
-            print_rows(printable(selection), title=title(selection.runs))
-        scored = any(selection.metrics for selection in selections)
-    return ExitCode.OK if scored else ExitCode.INCOMPLETE
+
+def _place(selection: Selection) -> dict[str, Any]:
+    """What tells a selection's rows from those of any other."""
+    first = selection.runs[0]
+    return {
+        "dataset": first.dataset,
+        "split": first.split,
+        "edition": first.edition,
+        "is_latest_edition": first.edition == selection.latest_edition,
+        "table_cautions": [caution.record() for caution in selection.shared_cautions],
+    }

@@ -10,11 +10,11 @@ from evalake_cli.app import JsonFlag, app, current_project
 from evalake_cli.failed import as_rows
 from evalake_cli.opened import open_judged
 from evalake_cli.output import print_json, print_rows, say
+from evalake_cli.run_flags import DatasetOption, EditionOption, RunArgument, SplitOption
+from evalake_warehouse.questions.definitions import cutoff_of
 
 runs_app = typer.Typer(no_args_is_help=True, help="Every run ever recorded.")
 app.add_typer(runs_app, name="runs")
-
-RunArgument = Annotated[str, typer.Argument(help="Run id, unique prefix, label or `latest`.")]
 
 _SHOWN_CHARS = 600
 
@@ -23,10 +23,11 @@ select
     runs.run_id,
     runs.arm_label,
     runs.dataset,
+    runs.edition,
     runs.split,
     runs.repeat,
     runs.status,
-    runs.primary_metric as metric,
+    coalesce(runs.primary_metric, editions.primary_metric) as metric,
     metrics.mean,
     completeness.n_tasks,
     metrics.n_scored,
@@ -35,11 +36,11 @@ select
     runs.started_at
 from dim_runs as runs
 left join fct_run_completeness as completeness on runs.run_id = completeness.run_id
-left join lake.datasets as datasets
-    on runs.dataset = datasets.dataset and runs.edition = datasets.edition
+left join dim_editions as editions
+    on runs.dataset = editions.dataset and runs.edition = editions.edition
 left join fct_run_metrics as metrics
     on runs.run_id = metrics.run_id
-    and metrics.metric = coalesce(runs.primary_metric, datasets.primary_metric)
+    and metrics.metric = coalesce(runs.primary_metric, editions.primary_metric)
 where ($dataset is null or runs.dataset = $dataset)
   and ($system is null or runs.system = $system)
 order by runs.run_id desc
@@ -54,7 +55,8 @@ def list_(
     limit: Annotated[int, typer.Option(min=1, help="Show at most this many, latest first.")] = 50,
     as_json: JsonFlag = False,
 ) -> None:
-    """List runs, the latest first, with their primary metric."""
+    """List runs, the latest first, with their primary metric and cautions."""
+    from evalake_warehouse.questions.cautions import run_cautions
     from evalake_warehouse.questions.open_warehouse import rows
     from evalake_warehouse.questions.runs import check_dataset, known_datasets
 
@@ -63,26 +65,40 @@ def list_(
         found = rows(connection, _LIST, wanted)
         if dataset is not None and not found:
             check_dataset(dataset, known_datasets(connection))
+        for row in found:
+            run_id, metric = row["run_id"], row["metric"]
+            row["cautions"] = run_cautions(connection, [run_id], [metric])[run_id]
     if as_json:
-        print_json(found)
+        records = [{**row, "cautions": [c.record() for c in row["cautions"]]} for row in found]
+        print_json(records)
     else:
-        print_rows(found)
+        codes = [", ".join(caution.code for caution in row["cautions"]) or None for row in found]
+        print_rows([{**row, "cautions": code} for row, code in zip(found, codes, strict=True)])
 
 
 @runs_app.command(epilog="Example: evalake runs show latest --json")
-def show(run: RunArgument, as_json: JsonFlag = False) -> None:
-    """Show one run: its arm, completeness, failures, metrics, latency, branches, and its log."""
+def show(
+    run: RunArgument,
+    *,
+    dataset: DatasetOption = None,
+    split: SplitOption = None,
+    edition: EditionOption = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Show one run: arm, completeness, failures, metrics, latency, branches, cautions, its log."""
     from evalake_runners.engine.failures import read_failures
     from evalake_runners.engine.run_log import log_file
     from evalake_warehouse.lake.reader import list_lake
-    from evalake_warehouse.questions.cautions import silence
+    from evalake_warehouse.questions.cautions import run_cautions
     from evalake_warehouse.questions.open_warehouse import rows
-    from evalake_warehouse.questions.runs import resolve_run
+    from evalake_warehouse.questions.resolve import Wanted, resolve_run
+    from evalake_warehouse.questions.runs import primary_metric
 
+    wanted = Wanted(dataset, split, edition)
     with open_judged() as connection:
-        run_id = resolve_run(connection, run).run_id
+        found = resolve_run(connection, run, wanted, tell=say)
         record: dict[str, Any] = {
-            part: rows(connection, f"select * from {mart} where run_id = ?", [run_id])
+            part: rows(connection, f"select * from {mart} where run_id = ?", [found.run_id])
             for part, mart in (
                 ("run", "dim_runs"),
                 ("completeness", "fct_run_completeness"),
@@ -91,8 +107,11 @@ def show(run: RunArgument, as_json: JsonFlag = False) -> None:
                 ("branches", "fct_run_branches"),
             )
         }
-    home = current_project().home
+        cautions = run_cautions(connection, [found.run_id])[found.run_id]
+        judged_by = primary_metric(connection, [found])
+    home, run_id = current_project().home, found.run_id
     record["failures"] = as_rows(read_failures(list_lake(home), [run_id]).get(run_id, ()))
+    record["cautions"] = [caution.record() for caution in cautions]
     log = log_file(home, run_id) if log_file(home, run_id).is_file() else None
     if as_json:
         print_json(record | {"run": record["run"][0], "log": log and str(log)})
@@ -125,23 +144,36 @@ def show(run: RunArgument, as_json: JsonFlag = False) -> None:
             [{name: row[name] for name in row if name != "run_id"} for row in record["branches"]],
             title="\nbranches",
         )
+    shown_metrics = {None, judged_by, *(row["metric"] for row in scored)}
+    told = [row for row in record["cautions"] if row["metric"] in shown_metrics]
+    if told:
+        columns = ("code", "metric", "text")
+        print_rows([{name: row[name] for name in columns} for row in told], title="\ncautions")
     if log is not None:
         say(f"what the system printed: {log}")
-    for row in record["completeness"]:
-        if told := silence(row):
-            say(f"warning: {told}")
 
 
 @runs_app.command(epilog="Example: evalake runs diff bm25 latest")
-def diff(first: RunArgument, second: RunArgument, as_json: JsonFlag = False) -> None:
+def diff(
+    first: RunArgument,
+    second: RunArgument,
+    *,
+    dataset: DatasetOption = None,
+    split: SplitOption = None,
+    edition: EditionOption = None,
+    as_json: JsonFlag = False,
+) -> None:
     """Show what differs between two runs: configuration, versions, host, dataset."""
     from evalake_warehouse.questions.open_warehouse import rows
-    from evalake_warehouse.questions.runs import resolve_run
+    from evalake_warehouse.questions.resolve import Wanted, refuse_itself, resolve_run
 
+    wanted = Wanted(dataset, split, edition)
     with open_judged() as connection:
+        one, other = (resolve_run(connection, text, wanted, tell=say) for text in (first, second))
+        refuse_itself(first, second, one, other)
         records = [
-            _flat(rows(connection, "select * from dim_runs where run_id = ?", [run_id])[0])
-            for run_id in (resolve_run(connection, text).run_id for text in (first, second))
+            _flat(rows(connection, "select * from dim_runs where run_id = ?", [run.run_id])[0])
+            for run in (one, other)
         ]
     keys = sorted(records[0].keys() | records[1].keys())
     changed = [
@@ -160,8 +192,7 @@ def diff(first: RunArgument, second: RunArgument, as_json: JsonFlag = False) -> 
 def _metric_order(row: dict[str, Any]) -> tuple[bool, str, str, int]:
     """Primary level first, then by measure, then by cutoff as a number."""
     base, _, level = row["metric"].partition(":")
-    measure, _, cutoff = base.partition("@")
-    return bool(level), level, measure, int(cutoff.partition("-")[0] or 0)
+    return bool(level), level, base.partition("@")[0], cutoff_of(base) or 0
 
 
 def _as_lines(record: dict[str, Any] | None = None) -> list[dict[str, Any]]:

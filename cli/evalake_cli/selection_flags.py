@@ -42,6 +42,10 @@ class Chosen:
     family: Annotated[str | None, typer.Option(help="Only runs of this family.")] = None
     dataset: Annotated[str | None, typer.Option(help="Only runs on this dataset.")] = None
     split: Annotated[str | None, typer.Option(help="Only runs on this split.")] = None
+    edition: Annotated[
+        str | None,
+        typer.Option(help="Only runs judged by this edition, or by one that begins so."),
+    ] = None
     scenario: Annotated[
         str | None, typer.Option(help="Read this what-if warehouse instead of the default one.")
     ] = None
@@ -82,7 +86,7 @@ def open_selections(
     names, scenario = filters.pop("run"), filters.pop("scenario")
     macros = current_project().dbt_project / "macros"
     with open_judged(scenario) as connection, Marts(connection, macros=macros) as marts:
-        found = panels(marts, names or [], baseline=baseline, colours=colours, **filters)
+        found = panels(marts, names or [], baseline=baseline, colours=colours, tell=say, **filters)
         for selection in found:
             for left in selection.left_out:
                 say(f"warning: {left.run.arm_label} ({left.run.run_id}) {left.reason}; left out")

@@ -47,6 +47,7 @@ def plan(flags: dict[str, Any]) -> int:
     _tell_other_labels(made.cells)
     _tell_unread(made.cells)
     _tell_done([cell for cell in made.cells if cell.is_done])
+    _tell_shallow(made.cells)
     if made.looks:
         say('some cells use the test tail: running them needs --confirm "why"')
     return ExitCode.OK
@@ -85,6 +86,7 @@ def _run(flags: dict[str, Any], *, retry_failed: bool) -> int:
     require_reason(made.looks, request.confirm)
     for own in made.own_corpora:
         tell_left_out(own.stored.left_out)
+    _tell_shallow(made.cells)
     with stop_on_signals() as stop:
         runner = SweepRunner(project, made, Progress(), stop)
         try:
@@ -150,6 +152,23 @@ def _tell_other_labels(cells: Iterable[Cell]) -> None:
                 f"`{cell.other_label}`{left}; the run keeps that label: "
                 f"evalake runs show {str(cell.run_id)[:_SHOWN_ID]}"
             )
+
+
+def _tell_shallow(cells: Iterable[Cell]) -> None:
+    """Where an arm is asked for fewer hits than the metric that it is judged by needs."""
+    from evalake_runners.engine.depths import shallow
+
+    told = (
+        (cell, shallow(cell.arm.spec, cell.primary_metric, cell.dataset.primary_level))
+        for cell in cells
+    )
+    lines = dict.fromkeys(
+        f"warning: {cell.arm.label} on {cell.dataset.dataset}: {what}"
+        for cell, what in told
+        if what
+    )
+    for line in lines:
+        say(line)
 
 
 def _tell_unread(cells: Iterable[Cell]) -> None:

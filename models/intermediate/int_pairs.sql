@@ -154,15 +154,31 @@ pairs as (
     select * from with_frozen
 ),
 
+depths as (
+    select
+        run_id,
+        depth
+    from runs
+    union all
+    select
+        baseline_run_id as run_id,
+        depth
+    from frozen
+),
+
 measured as (
     {{ measured_pairs() }}
 )
 
 select
     pairs.*,
+    of_baseline.depth as baseline_depth,
+    of_candidate.depth as candidate_depth,
     measured.baseline_run_id is null
     and pairs.candidate_run_id in (select run_id from {{ source('build', 'candidates') }}) as is_due
 from pairs
 left join measured
     on pairs.baseline_run_id = measured.baseline_run_id
     and pairs.candidate_run_id = measured.candidate_run_id
+left join depths as of_baseline on pairs.baseline_run_id = of_baseline.run_id
+left join depths as of_candidate on pairs.candidate_run_id = of_candidate.run_id

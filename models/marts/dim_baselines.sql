@@ -13,8 +13,10 @@ select
     edition,
     split,
     primary_metric,
+    depth,
     n_tasks,
     status,
+    suspect_reason,
     started_at,
     relevance_rules,
     evalake_version

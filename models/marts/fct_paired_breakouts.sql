@@ -13,8 +13,16 @@ measures as (
     where dimension is not null
 ),
 
+lists as (
+    select * from {{ ref('int_pair_lists') }}
+),
+
+suspects as (
+    select * from {{ ref('int_suspects') }}
+),
+
 tests as (
-    {{ paired_tests('pairs', 'measures') }}
+    {{ paired_tests('pairs', 'measures', 'lists', 'suspects') }}
 )
 
 select

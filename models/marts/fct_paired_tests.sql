@@ -12,8 +12,16 @@ measures as (
     where dimension is null
 ),
 
+lists as (
+    select * from {{ ref('int_pair_lists') }}
+),
+
+suspects as (
+    select * from {{ ref('int_suspects') }}
+),
+
 tests as (
-    {{ paired_tests('pairs', 'measures') }}
+    {{ paired_tests('pairs', 'measures', 'lists', 'suspects') }}
 )
 
 select
@@ -26,6 +34,10 @@ select
     baseline_kind,
     baseline_file,
     baseline_sha256,
+    baseline_depth,
+    candidate_depth,
+    baseline_suspect,
+    candidate_suspect,
     metric,
     measure,
     level,
@@ -36,6 +48,8 @@ select
     n_candidate_scored,
     n_baseline_failed,
     n_candidate_failed,
+    n_common_lists,
+    n_same_lists,
     baseline_mean,
     candidate_mean,
     only_baseline,

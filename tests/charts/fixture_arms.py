@@ -139,6 +139,7 @@ class RunSpec:
     depth: int = DEPTH
     n_hits: int = 10
     suspect_reason: str | None = None
+    cautions: tuple[dict[str, Any], ...] = ()  # further rows of fct_run_cautions
     joins: tuple[Joins, ...] = ()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from tests.charts.fixture_arms import METRICS, QA_TYPES, RunSpec
@@ -81,6 +82,26 @@ def add_summaries(tables: Tables, run: RunSpec) -> None:
             "suspect_reason": run.suspect_reason,
         }
     )
+    _add_cautions(tables, run, failed)
+
+
+def add_caution(tables: Tables, run: RunSpec, caution: str, **columns: Any) -> None:
+    """A row of `fct_run_cautions`."""
+    tables.marts["fct_run_cautions"].append(
+        {"run_id": run.run_id, "caution": caution, "is_suspect": False, **columns}
+    )
+
+
+def _add_cautions(tables: Tables, run: RunSpec, failed: int) -> None:
+    counts = {"n": run.n_tasks, "of_n": run.n_tasks}
+    if run.suspect_reason is not None:
+        add_caution(tables, run, run.suspect_reason, **counts | {"is_suspect": True})
+    elif failed:
+        add_caution(tables, run, "failed", **counts | {"n": failed})
+    if run.n_not_attempted:
+        add_caution(tables, run, "not_attempted", **counts | {"n": run.n_not_attempted})
+    for caution in run.cautions:
+        add_caution(tables, run, **caution)
 
 
 def add_paired(tables: Tables, runs: list[RunSpec]) -> None:

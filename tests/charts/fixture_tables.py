@@ -37,9 +37,10 @@ class Tables:
                 connection.register("incoming", data)
                 connection.execute(f"create table {name} as select * from incoming")
                 connection.unregister("incoming")
-            connection.execute("create table meta_build (build_id varchar, vars_json varchar)")
             connection.execute(
-                "insert into meta_build values (?, ?)", ["b1", json.dumps(VARIABLES)]
+                "create table meta_build as "
+                "select 'b1' as build_id, ? as vars_json, 'r1' as relevance_rules",
+                [json.dumps(VARIABLES)],
             )
             connection.execute(
                 "create table metric_definitions as select * from read_csv(?)", [str(DEFINITIONS)]

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 from tests.charts.conftest import build_project
-from tests.charts.fixture_arms import ARMS, RunSpec, demo_runs
+from tests.charts.fixture_arms import ARMS, EDITION, RunSpec, demo_runs
 
 from evalake_cli.main import run_cli
 from evalake_warehouse.project import Project
+
+HEADING = f"starter, dev, edition {EDITION[:8]} (latest), n = 40 tasks"
 
 
 @pytest.fixture
@@ -37,7 +39,8 @@ def test_files_are_listed_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[
     arguments = ["--output", str(tmp_path), "--chart", "latency_bars", "--json"]
     assert run_cli(["charts", *arguments]) == 0
     files = json.loads(capsys.readouterr().out)
-    assert files == [{"chart": "latency_bars", "path": str(tmp_path / "latency_bars.svg")}]
+    file = str(tmp_path / "latency_bars.svg")
+    assert files == [{"chart": "latency_bars", "path": file, "cautions": []}]
 
 
 @pytest.mark.usefixtures("in_demo")
@@ -48,7 +51,7 @@ def test_files_are_listed_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[
         (["--format", "gif"], "no chart format 'gif'"),
         (["--theme", "sepia"], "no theme 'sepia'"),
         (["--palette", "red"], "no colour of the form #rrggbb: 'red'"),
-        (["--metric", "recal@5"], "did you mean recall@5"),
+        (["--metric", "recal@5"], "did you mean `recall@5`"),
         (["--percentile", "p42"], "no percentile 'p42'; there are: p50, p95, p99"),
         (["--latency-metric", "sleep"], "for 'sleep'; there are: index, search"),
         (["--run", "bm26"], "did you mean 'bm25'"),
@@ -113,7 +116,7 @@ def test_the_reports_format_follows_the_ending_or_the_flag(
     assert run_cli(["report", "--output", str(tmp_path / "r.md")]) == 0
     assert run_cli(["report", "--output", str(tmp_path / "r.txt"), "--format", "json"]) == 0
     assert capsys.readouterr().out.splitlines() == [str(tmp_path / "r.md"), str(tmp_path / "r.txt")]
-    assert (tmp_path / "r.md").read_text().startswith("## starter, dev, n = 40 tasks")
+    assert (tmp_path / "r.md").read_text().startswith(f"## {HEADING}\n")
     assert json.loads((tmp_path / "r.txt").read_text())["panels"]
 
 
@@ -123,7 +126,9 @@ def test_markdown_and_json_go_to_stdout_and_html_asks_for_a_file(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert run_cli(["report", "--format", "md", "--title", "A study"]) == 0
-    assert capsys.readouterr().out.startswith("# A study\n\n## starter, dev, n = 40 tasks\n")
+    assert capsys.readouterr().out.startswith(
+        "# A study\n\n## starter, dev, edition eeeeeeee (latest), n = 40 tasks\n"
+    )
     assert run_cli(["report", "--format", "md", "--full"]) == 0
     assert "\n## Breakouts\n" in capsys.readouterr().out
     assert run_cli(["report", "--format", "json"]) == 0
@@ -148,12 +153,15 @@ def test_a_report_into_a_file_of_another_kind_is_refused(
 def test_the_leaderboard_is_a_table_or_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_cli(["leaderboard"]) == 0
     table = capsys.readouterr().out
-    assert "starter, dev, n = 40 tasks" in table
+    assert HEADING in table
     assert all(arm.label in table for arm in ARMS)
     assert run_cli(["leaderboard", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
-    assert [row["rank"] for row in rows] == list(range(1, 9))
-    assert {row["split"] for row in rows} == {"dev"}
+    assert [row["rank"] for row in rows] == [1, 2, 3, 4, 5, 5, 7, 8]
+    assert rows[4]["mean"] == rows[5]["mean"] > rows[6]["mean"]
+    places = {(row["dataset"], row["split"], row["edition"]) for row in rows}
+    assert places == {("starter", "dev", EDITION)}
+    assert all(row["is_latest_edition"] for row in rows)
 
 
 def test_where_no_run_has_a_score_the_exit_code_is_3(

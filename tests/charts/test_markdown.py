@@ -38,7 +38,9 @@ def text(demo: Selection) -> str:
 
 
 def test_the_summary_is_one_part_with_three_tables(text: str) -> None:
-    assert re.findall(r"^#+ (.+)$", text, re.MULTILINE) == ["starter, dev, n = 40 tasks"]
+    assert re.findall(r"^#+ (.+)$", text, re.MULTILINE) == [
+        "starter, dev, edition eeeeeeee (latest), n = 40 tasks"
+    ]
     assert [rows[0][0] for rows in tables_in(text)] == ["#", "candidate", "arm"]
     assert "Primary metric: recall@5. Chance: 0.012. Baseline: bm25." in text
 
@@ -126,8 +128,8 @@ def test_splits_are_parts_of_one_page(tmp_path: Path) -> None:
         text = render_report(panels(marts), "md", name="Both")
     assert re.findall(r"^#+ .+$", text, re.MULTILINE) == [
         "# Both",
-        "## starter, dev, n = 6 tasks",
-        "## starter, test, n = 6 tasks",
+        "## starter, dev, edition eeeeeeee (latest), n = 6 tasks",
+        "## starter, test, edition eeeeeeee (latest), n = 6 tasks",
     ]
 
 

@@ -174,34 +174,7 @@ def test_a_failed_task_has_no_score_and_says_why(tmp_path: Path) -> None:
     assert "4 of 6" in text
 
 
-def test_a_branch_without_a_hit_is_a_caution_in_every_format(tmp_path: Path) -> None:
-    project = build_project(tmp_path, demo_runs(ARMS[:2], n_tasks=6))
-    with duckdb.connect(str(tmp_path / "warehouse.duckdb")) as connection:
-        connection.execute(
-            "update fct_run_completeness set silent_branches = 'dense, graph', n_ok = 6 "
-            "where run_id = (select run_id from dim_runs where arm_label = ?)",
-            [ARMS[1].label],
-        )
-    with open_marts(project) as marts:
-        selections = panels(marts)
-        silent = {row["arm"]: row["silent_branches"] for row in leaderboard(selections[0])}
-        shown = {row["arm"]: row["caution"] for row in printable(selections[0])}
-        written = {name: render_report(selections, name) for name in ("md", "json")}
-        written["full"] = render_report(selections, "md", full=True)
-        written["html"] = write_report(selections, tmp_path / "r.html").read_text()
-    name = ARMS[1].label
-    assert silent == {ARMS[0].label: [], name: ["dense", "graph"]}
-    assert shown == {ARMS[0].label: "\u2013", name: "no hit from dense, graph"}
-    told = (
-        f"{name}: no hit came from branches dense and graph; "
-        "the scores are those of the other branches."
-    )
-    for form, text in written.items():
-        assert text.count(told) == 1, form
-        assert "silent_branches" in text if form == "json" else "no hit from dense, graph" in text
-
-
-def test_where_every_branch_was_heard_no_column_of_cautions_stands(demo: Selection) -> None:
+def test_where_nothing_is_to_be_told_no_column_of_cautions_stands(demo: Selection) -> None:
     assert "caution" not in printable(demo)[0]
 
 
@@ -372,8 +345,8 @@ def test_two_splits_are_two_parts_of_one_report(tmp_path: Path) -> None:
     page = Page(text)
     assert text.count("The same arms on each split") == 3  # a caption, and a name per layout
     assert [text for text in page.headings if text.startswith("starter")] == [
-        "starter, dev, n = 6 tasks",
-        "starter, test, n = 6 tasks",
+        "starter, dev, edition eeeeeeee (latest), n = 6 tasks",
+        "starter, test, edition eeeeeeee (latest), n = 6 tasks",
     ]
     ids = [value for _, name, value in page.attributes if name == "id"]
     assert len(ids) == len(set(ids))

@@ -98,4 +98,4 @@ def test_a_suspect_run_says_why(tmp_path: Path, reason: str, told: str) -> None:
     runs[1].suspect_reason = reason
     with open_marts(build_project(tmp_path, runs)) as marts:
         text = render_report(panels(marts), "md")
-    assert f"ripgrep is suspect: {told}." in text
+    assert f"ripgrep: suspect, no verdict: {told}." in text

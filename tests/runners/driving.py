@@ -7,7 +7,6 @@ from typing import Any
 
 from toy import rows
 
-from evalake_runners.adapters.registry import get_adapter
 from evalake_runners.engine.arms import ArmSpec
 from evalake_runners.engine.cell_run import CellResult
 from evalake_runners.engine.plan import Plan, Request, make_plan
@@ -21,9 +20,8 @@ MISBEHAVING = "python:misbehaving"
 
 
 def arm(adapter: str = MISBEHAVING, *, label: str = "", depth: int = 5, **config: Any) -> ArmSpec:
-    model = get_adapter(adapter).config_model
     return ArmSpec(
-        label=label or adapter.removeprefix("python:"), adapter=adapter, config=model(**config),
+        label=label or adapter.removeprefix("python:"), adapter=adapter, config=config,
         depth=depth,
     )  # fmt: skip
 

@@ -12,7 +12,6 @@ from tests.pydocs.fake_llm import FakeLlm, picks, serve
 from toy import evalake, rows
 
 from evalake_runners.adapters.bm25 import Bm25System
-from evalake_runners.adapters.registry import get_adapter
 from evalake_runners.engine.arms import Arm, ArmSpec, bind
 from evalake_runners.engine.blobs import Blob
 from evalake_warehouse.build.protocol import build
@@ -28,8 +27,7 @@ def reranking(toy: Project, fake: FakeLlm, label: str) -> ArmSpec:
         "base_url": fake.base_url, "model": "m", "api_key_env": None, "prompt_size": "estimate",
     }  # fmt: skip
     config = {"pipeline": "pipelines/lexical_tree_rerank.yaml", "llm": settings}
-    model = get_adapter("pydocs-mcp").config_model
-    return ArmSpec(label, "pydocs-mcp", model(**config), depth=5, base_dirs=(toy.configs,))
+    return ArmSpec(label, "pydocs-mcp", config, depth=5, base_dirs=(toy.configs,))
 
 
 @pytest.mark.dbt

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from toy import Sweep, evalake, rows
 
+from evalake_runners.engine.depths import shallow
 from evalake_runners.sweeps.sweep_file import load_sweep, load_system
 from evalake_warehouse.errors import ConfigError, UsageError
 from evalake_warehouse.project import Project
@@ -148,7 +149,7 @@ def test_the_keys_of_a_sweep_go_over_those_of_a_used_file(toy: Project, tmp_path
     sweep = Sweep(tmp_path, _sweep("{use: mine.yaml, config: {k1: 2}, depth: 9}"))
     (arm,) = load_sweep(sweep.path, toy).arms
     assert (arm.label, arm.depth) == ("mine", 9)
-    assert (arm.config.k1, arm.config.b) == (2.0, 0.0)  # type: ignore[attr-defined]
+    assert arm.config == {"k1": 2, "b": 0}
 
 
 def test_two_arms_of_one_label_and_a_baseline_that_is_no_arm_are_refused(
@@ -282,7 +283,7 @@ def test_a_dataset_that_can_be_ingested_and_was_not_is_told_by_config_check(
     ]  # fmt: skip
     ended = evalake(toy, "config", "check", file.name, "--json", cwd=tmp_path)
     assert json.loads(ended.out) == {
-        "file": "sweep.yaml", "arms": ["bm25"], "not_ingested": ["starter"],
+        "file": "sweep.yaml", "arms": ["bm25"], "not_ingested": ["starter"], "warnings": [],
     }  # fmt: skip
 
 
@@ -314,3 +315,55 @@ def test_a_label_that_means_something_else_is_refused_in_sweeps_and_on_the_comma
     ]
     with pytest.raises(UsageError, match=told):
         load_system("bm25", None, toy, label=label)
+
+
+def test_a_depth_that_is_small_for_the_metric_is_told_before_anything_runs(
+    toy: Project, tmp_path: Path
+) -> None:
+    arms = [
+        "{system: bm25, label: shallow, depth: 29}",
+        "{system: bm25, label: enough, depth: 30}",
+        "{system: bm25, label: cut, depth: 9}",
+        "{system: bm25, label: text, blob_bytes: 100}",
+    ]
+    file = tmp_path / "sweep.yaml"
+    listed = "".join(f"  - {arm}\n" for arm in arms)
+    file.write_text(
+        f"name: s\ndatasets: [{{dataset: toy}}]\nprimary_metric: recall@10:file\narms:\n{listed}"
+    )
+    shallow = (
+        "shallow on toy: depth 29 is less than 3 x the cutoff of recall@10:file, so that lists run "
+        "out of distinct files before it; ask for depth 50"
+    )
+    cut = (
+        "cut on toy: depth 9 is below the cutoff of recall@10:file, which is not scored; ask for "
+        "depth 50"
+    )
+    ended = evalake(toy, "config", "check", file.name, cwd=tmp_path)
+    assert ended.code == 0
+    assert [line for line in ended.err.splitlines() if line.startswith("warning")] == [
+        f"warning: {shallow}",
+        f"warning: {cut}",
+    ]
+    ended = evalake(toy, "config", "check", file.name, "--json", cwd=tmp_path)
+    assert json.loads(ended.out)["warnings"] == [shallow, cut]
+    ended = evalake(toy, "plan", file.name, cwd=tmp_path)
+    assert f"warning: {shallow}\n" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("metric", "level", "depth", "is_told"),
+    [
+        ("recall@10", "file", 29, True),
+        ("recall@10", "file", 30, False),
+        ("recall@10", "doc", 10, False),  # every hit is one document
+        ("recall@10", "doc", 9, True),
+        ("recall@10:symbol", "file", 10, False),
+        ("mrr", "file", 1, False),
+    ],
+)
+def test_only_files_need_more_hits_than_the_cutoff(
+    metric: str, level: str, depth: int, is_told: bool, toy: Project
+) -> None:
+    arm = load_system("bm25", None, toy, depth=depth)
+    assert (shallow(arm, metric, level) is not None) == is_told

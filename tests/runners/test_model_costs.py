@@ -14,7 +14,6 @@ from tests.pydocs.fake_llm import FakeLlm, completion, picks, serve
 from toy import rows
 
 from evalake_runners.adapters.ledger import BudgetSpentError, Ledger, LedgerPlace, Used
-from evalake_runners.adapters.registry import get_adapter
 from evalake_runners.engine.arms import ArmSpec
 from evalake_warehouse.project import Project
 
@@ -28,8 +27,7 @@ def reranking(toy: Project, fake: FakeLlm, **llm: Any) -> ArmSpec:
         "usd_per_million_input": 10, "usd_per_million_output": 10, **llm,
     }  # fmt: skip
     config = {"pipeline": "pipelines/lexical_tree_rerank.yaml", "llm": settings}
-    model = get_adapter("pydocs-mcp").config_model
-    return ArmSpec("llm", "pydocs-mcp", model(**config), depth=5, base_dirs=(toy.configs,))
+    return ArmSpec("llm", "pydocs-mcp", config, depth=5, base_dirs=(toy.configs,))
 
 
 def test_a_task_that_fails_after_it_paid_keeps_its_cost(toy: Project) -> None:

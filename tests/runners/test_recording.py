@@ -40,16 +40,15 @@ def outcome(number: int, n_bytes: int) -> Outcome:
 def test_texts_held_before_they_are_written_stay_under_a_bound(tmp_path: Path) -> None:
     written = recorder(tmp_path)
     most = 0
-    for number in range(30):
-        written.add(outcome(number, 20 * MEGABYTE))
+    for number in range(40):
+        written.add(outcome(number, 5 * MEGABYTE))
         most = max(most, written.pending_bytes)
-    assert most < record.SHARD_BYTES
-    assert record.SHARD_BYTES <= 64 * 2**20
+    assert most < record.SHARD_BYTES == 16 * 2**20
     written.flush()
     assert written.pending_bytes == 0
     files = list((tmp_path / "attempts").glob("dataset=d/*/*.parquet"))
-    assert 10 <= len(files) <= 15  # three texts of 20 million bytes pass 48 MiB
-    assert sum(pq.read_metadata(file).num_rows for file in files) == 30
+    assert len(files) == 10  # the fourth text of 5,000,000 bytes passes 16 MiB
+    assert sum(pq.read_metadata(file).num_rows for file in files) == 40
 
 
 def test_hits_without_texts_count_too(tmp_path: Path) -> None:

@@ -6,8 +6,10 @@ import json
 import sys
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
+from typing import Any
 
 import pytest
 from driving import arm, request, run, run_plan
@@ -18,6 +20,7 @@ from evalake_runners.adapters.files import package_version, path_sha256
 from evalake_runners.adapters.pydocs_mcp.models import model_fingerprint
 from evalake_runners.adapters.sources import read_source
 from evalake_runners.engine.arms import bind, edited_since
+from evalake_runners.engine.describing import Description, describe
 from evalake_runners.engine.plan import make_plan
 from evalake_runners.sweeps.sweep_file import load_system
 from evalake_warehouse.errors import EvalakeError, ExitCode, UsageError
@@ -227,7 +230,15 @@ def test_an_installed_package_counts_by_its_version(
     found = read_source("glue")
     assert found.packages.keys() == {"PyYAML", "bm25s"}
     before = bound(toy, "glue")
-    monkeypatch.setattr("evalake_runners.adapters.sources._versions", lambda top: {top: "99"})
+
+    def with_newer_package(*arguments: Any) -> Description:
+        described = describe(*arguments)
+        assert described.source is not None
+        assert described.source.packages == found.packages
+        newer = replace(described.source, packages={**found.packages, "bm25s": "99"})
+        return replace(described, source=newer)
+
+    monkeypatch.setattr("evalake_runners.engine.arms.describe", with_newer_package)
     assert bound(toy, "glue").arm_hash != before.arm_hash
 
 

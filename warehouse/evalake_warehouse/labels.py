@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from evalake_warehouse.errors import UsageError
+from evalake_warehouse.shown import shown
 
 LATEST = "latest"  # as a run: the one that was recorded last
 MAX_LENGTH = 100
 SHORTEST_PREFIX = 4  # of a run id, for it to address the run
 
-# Control, zero-width, direction and line-breaking characters, and lone surrogates.
-_UNPRINTABLE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
-)
 _PATHS_BEGIN = ("./", "../", "/", "~", ".\\")
 _RUN_ID = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
 _RUN_IDS_BEGIN = "01"  # version 7 ids of the years 2004 to 2039
@@ -39,7 +34,7 @@ def label_problem(label: str) -> str | None:
         (not label.strip(), "a label cannot be empty"),
         (label != label.strip(), f"label {_cut(label)} begins or ends with a space"),
         (
-            _UNPRINTABLE.search(label),
+            shown(label) != label,
             f"label {_cut(label)} has characters that cannot be seen or typed",
         ),
         (

@@ -31,7 +31,7 @@ def _in_state(project: Project) -> Iterator[Path]:
     for pattern in (".*.tmp", "*/*.tmp"):
         yield from project.corpora.glob(pattern)
     yield from project.indexes.glob("*/*.tmp")
-    for part in ("spent", "dbt/target"):
+    for part in ("spent", "logs", "dbt/target"):
         yield from (project.home / part).glob("*.tmp")
 
 

@@ -66,6 +66,11 @@ def remember_secret(value: str) -> None:
         _remembered[value] = None
 
 
+def remembered_secrets() -> tuple[str, ...]:
+    """The values remembered so far, beside those of the environment."""
+    return tuple(_remembered)
+
+
 def remember_secrets(config: object) -> None:
     """Remember every `SecretStr` and `SecretBytes` within a configuration model."""
     from pydantic import BaseModel, SecretBytes, SecretStr  # costs a start-up that needs none

@@ -14,12 +14,13 @@ from evalake_reports.charts.choose import panels, select
 from evalake_reports.charts.comparisons import ab_splits, before_after, method_comparison
 from evalake_reports.charts.difference_charts import forest, wins_and_losses
 from evalake_reports.charts.latency import latency_bars, quality_against_cost
-from evalake_reports.charts.marts import Marts, Run, open_marts
+from evalake_reports.charts.marts import Marts, open_marts
 from evalake_reports.charts.save import save
 from evalake_reports.charts.scores import score_bars
 from evalake_reports.charts.selection import Selection
 from evalake_reports.charts.theme import Style
 from evalake_reports.charts.timeline import arm_over_time
+from evalake_warehouse.questions.runs import Run
 
 __all__ = [
     "Marts",

@@ -9,10 +9,13 @@ from shlex import quote
 
 from evalake_reports.charts.frozen_baselines import with_file
 from evalake_reports.charts.labels import shorten
-from evalake_reports.charts.marts import BASELINE_ROLE, Marts, Run
+from evalake_reports.charts.marts import Marts
 from evalake_reports.charts.palette import ARM_COLOURS, Colour
 from evalake_reports.charts.selection import LeftOut, Selection
 from evalake_warehouse.errors import UsageError
+from evalake_warehouse.questions.resolve import Tell, Wanted, resolve_run
+from evalake_warehouse.questions.runs import Run, check_dataset, known_datasets
+from evalake_warehouse.vocabulary import BASELINE_ROLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,7 @@ class Filter:
     family: str | None = None
     dataset: str | None = None
     split: str | None = None
+    edition: str | None = None  # or the beginning of one
 
     def chosen(self) -> dict[str, str]:
         """The conditions set, by field of `Run`."""
@@ -32,7 +36,13 @@ class Filter:
     def keep(self, runs: Iterable[Run]) -> list[Run]:
         """Runs that meet every condition."""
         wanted = self.chosen()
-        return [run for run in runs if all(getattr(run, k) == v for k, v in wanted.items())]
+        edition = wanted.pop("edition", "")
+        return [
+            run
+            for run in runs
+            if run.edition.startswith(edition)
+            and all(getattr(run, k) == v for k, v in wanted.items())
+        ]
 
 
 def select(
@@ -43,19 +53,23 @@ def select(
     family: str | None = None,
     dataset: str | None = None,
     split: str | None = None,
+    edition: str | None = None,
     baseline: str | None = None,
     colours: tuple[Colour, ...] = ARM_COLOURS,
+    tell: Tell = lambda _: None,
 ) -> Selection:
     """The runs named, in one panel.
 
     Args:
         runs: ids, unique prefixes, labels or `latest`. None: those of the latest sweep.
+        edition: only runs judged by this edition, or by one that begins so.
+        tell: called with a sentence where a name could have meant another run too.
 
     Raises:
         UsageError: a name that fits no run, nothing selected, or runs of different datasets,
             splits or task sets, each of them named.
     """
-    found = _found(marts, runs, Filter(sweep, family, dataset, split))
+    found = _found(marts, runs, Filter(sweep, family, dataset, split, edition), tell)
     _refuse_mixture(found)
     return _selection(marts, found, baseline, colours, ())
 
@@ -68,15 +82,17 @@ def panels(
     family: str | None = None,
     dataset: str | None = None,
     split: str | None = None,
+    edition: str | None = None,
     baseline: str | None = None,
     colours: tuple[Colour, ...] = ARM_COLOURS,
+    tell: Tell = lambda _: None,
 ) -> list[Selection]:
     """Like `select`, split where runs may not share a panel; runs named one by one still must.
 
     A run that has only part of the tasks (killed, or limited) is left out of its panel and
     named there.
     """
-    found = _found(marts, runs, Filter(sweep, family, dataset, split))
+    found = _found(marts, runs, Filter(sweep, family, dataset, split, edition), tell)
     if runs:
         _refuse_mixture(found)
     groups: dict[str, list[Run]] = {}
@@ -85,27 +101,30 @@ def panels(
     return [_largest_task_set(marts, group, baseline, colours) for group in groups.values()]
 
 
-def _found(marts: Marts, names: Sequence[str], wanted: Filter) -> list[Run]:
+def _found(marts: Marts, names: Sequence[str], wanted: Filter, tell: Tell) -> list[Run]:
     known = wanted.keep(marts.members)
     if not known:
+        if wanted.dataset is not None:
+            check_dataset(wanted.dataset, known_datasets(marts.connection))
         said = ", ".join(f"{name} {value!r}" for name, value in wanted.chosen().items())
         raise UsageError(
             f"no run with {said}" if said else "no run in this warehouse yet",
             hint="evalake runs list",
         )
     if names:
-        named = dict.fromkeys(_resolve(marts, known, name, wanted) for name in names)
+        named = dict.fromkeys(_resolve(marts, known, name, wanted, tell) for name in names)
         return marts.with_tasks(named)
     if wanted.sweep_id is None and wanted.family is None:
         known = _latest_family(known, whole_dataset=wanted.dataset is not None)
     return _one_per_arm(marts.with_tasks(known))
 
 
-def _resolve(marts: Marts, known: Sequence[Run], name: str, wanted: Filter) -> Run:
+def _resolve(marts: Marts, known: Sequence[Run], name: str, wanted: Filter, tell: Tell) -> Run:
     """The run among `known` that an id, a unique prefix, a label or `latest` means."""
-    run_id = marts.resolve(name, dataset=wanted.dataset, split=wanted.split)
+    place = Wanted(wanted.dataset, wanted.split, wanted.edition)
+    named = resolve_run(marts.connection, name, place, tell=tell)
     for run in known:
-        if run.run_id == run_id:
+        if run.run_id == named.run_id:
             return run
     said = ", ".join(f"{key} {value!r}" for key, value in wanted.chosen().items())
     raise UsageError(f"run {shorten(name, 80)!r} is not one with {said}", hint="evalake runs list")
@@ -196,8 +215,8 @@ def _selection(
     by_label = [run for run in runs if run.arm_label == baseline]
     if by_label:
         return Selection(marts, tuple(runs), by_label[-1], left_out, colours)
-    run_id = marts.resolve(baseline, dataset=first.dataset, split=first.split)
-    known = next(run for run in marts.runs if run.run_id == run_id)
+    place = Wanted(first.dataset, first.split, first.edition)
+    known = resolve_run(marts.connection, baseline, place)
     _refuse_other_place(known, first)
     return Selection(marts, tuple(runs), known, left_out, colours)
 

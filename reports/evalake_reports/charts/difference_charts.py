@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalake_reports.charts import rows
-from evalake_reports.charts.marts import Run
 from evalake_reports.charts.paired_rows import need_baseline, paired_rows, task_differences
 from evalake_reports.charts.palette import LOSS, MUTED, PAPER, WIN
 from evalake_reports.charts.selection import Selection
 from evalake_reports.charts.theme import DEFAULT, Style, finish
 from evalake_warehouse.errors import UsageError
+from evalake_warehouse.questions.runs import Run
 
 if TYPE_CHECKING:
     from evalake_reports.charts.theme import AnyChart
 
 _MAX_STRIPS = 12
-FOREST_READING = "Line: 95 % interval. Hollow: insufficient. p after Holm."
+FOREST_READING = "Line: 95 % interval. Filled: better, worse or no_difference. p after Holm."
 STRIPS_READING = "Each task's difference to the baseline, sorted: wins left, losses right."
 
 
@@ -31,7 +31,7 @@ def forest(
 ) -> AnyChart:
     """Mean paired difference of every candidate to the baseline, with its 95 % interval.
 
-    A filled point is better, worse or no_difference, a hollow one insufficient.
+    A filled point is better, worse or no_difference; a hollow one shows no difference, or may not.
 
     Raises:
         UsageError: the selection has no baseline, or nothing was compared with it.
@@ -71,7 +71,9 @@ def forest(
             x=x,
             stroke=colour,
             fill=alt.condition(
-                "datum.verdict == 'insufficient'", alt.value(style.hex(PAPER)), colour
+                "indexof(['better', 'worse', 'no_difference'], datum.verdict) < 0",
+                alt.value(style.hex(PAPER)),
+                colour,
             ),
         ),
         *rows.words(

@@ -7,8 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from evalake_reports.charts.marts import BASELINE_ROLE, Run, ids
+from evalake_reports.charts.marts import ids
 from evalake_reports.charts.selection import Selection
+from evalake_warehouse.questions.runs import Run
+from evalake_warehouse.vocabulary import BASELINE_ROLE
 
 
 def with_file(selection: Selection, file: Path) -> Selection:
@@ -36,7 +38,7 @@ def with_file(selection: Selection, file: Path) -> Selection:
 def with_known(selection: Selection) -> list[Selection]:
     """The same runs once for every frozen baseline that one of them was compared with.
 
-    None where a file was named as the baseline: then that one is meant.
+    Empty where a file was named as the baseline: then that one is meant.
     """
     if selection.frozen is not None:
         return []
@@ -68,14 +70,11 @@ def _with(selection: Selection, known: Mapping[str, Any]) -> Selection:
         dataset=known["dataset"],
         edition=known["edition"],
         split=known["split"],
-        depth=selection.runs[0].depth,
-        sweep_id=None,
-        family=None,
+        depth=known["depth"],
+        output=None,
         role=BASELINE_ROLE,
         status=known["status"],
         started_at=known["started_at"],
-        finished_at=None,
-        git_sha=None,
         primary_metric=known["primary_metric"],
         n_tasks=known["n_tasks"],
         n_seen=known["n_tasks"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from evalake_reports.charts.marts import Run
+from evalake_warehouse.questions.runs import Run
 from evalake_warehouse.shown import shown
 
 MAX_LABEL = 44

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
-from datetime import datetime
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+
+from evalake_warehouse.questions.runs import Run, list_runs
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -16,46 +16,6 @@ if TYPE_CHECKING:
     import duckdb
 
     from evalake_warehouse.project import Project
-
-CONTROL_SYSTEMS = frozenset({"gold", "empty", "random"})
-BASELINE_ROLE = "baseline"
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A run as charts and reports need it, in its first family or in the one looked at."""
-
-    run_id: str
-    arm_hash: str
-    arm_label: str
-    system: str
-    system_version: str
-    dataset: str
-    edition: str
-    split: str
-    depth: int
-    sweep_id: str | None
-    family: str | None
-    role: str | None
-    status: str
-    started_at: datetime
-    finished_at: datetime | None
-    git_sha: str | None
-    primary_metric: str | None
-    n_tasks: int  # tasks planned
-    n_seen: int = 0  # tasks with an attempt
-    task_set: int = 0  # hash of the tasks with an attempt; equal where the tasks are
-    config: Mapping[str, Any] = field(default_factory=dict, hash=False)
-
-    @property
-    def is_control(self) -> bool:
-        """Whether the arm is a yardstick rather than a candidate."""
-        return self.role == "control" or self.system in CONTROL_SYSTEMS
-
-    @property
-    def place(self) -> str:
-        """Dataset, edition and split: what a panel must not mix."""
-        return f"{self.dataset} {self.edition[:8]} ({self.split})"
 
 
 class Marts:
@@ -90,21 +50,10 @@ class Marts:
         """Rows of a query without their column names, for the large ones."""
         return self.connection.execute(sql, list(values)).fetchall()
 
-    def resolve(self, text: str, *, dataset: str | None = None, split: str | None = None) -> str:
-        """Id of the run that an id, a unique prefix, a label or `latest` means.
-
-        Raises:
-            UsageError: none or several, with near matches.
-        """
-        from evalake_warehouse.questions.runs import resolve_run
-
-        return resolve_run(self.connection, text, dataset=dataset, split=split).run_id
-
     @cached_property
     def runs(self) -> tuple[Run, ...]:
         """Every run in the warehouse, oldest first, without what it answered."""
-        found = self.rows("select * from dim_runs order by run_id")
-        return tuple(_run(row) for row in found)
+        return tuple(reversed(list_runs(self.connection)))
 
     @cached_property
     def members(self) -> tuple[Run, ...]:
@@ -170,17 +119,3 @@ def open_marts(project: Project | None = None, *, scenario: str | None = None) -
 def ids(runs: Iterable[Run]) -> list[str]:
     """Run ids, to bind as one list parameter."""
     return [run.run_id for run in runs]
-
-
-def _run(row: Mapping[str, Any]) -> Run:
-    elsewhere = {"config", "n_seen", "task_set"}
-    values = {field.name: row[field.name] for field in fields(Run) if field.name not in elsewhere}
-    return Run(**values, config=_json_object(row["config_json"]))
-
-
-def _json_object(text: str | None) -> dict[str, Any]:
-    try:
-        value = json.loads(text or "{}")
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}

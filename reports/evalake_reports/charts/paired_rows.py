@@ -7,9 +7,10 @@ from shlex import quote
 from typing import Any
 
 from evalake_reports.charts.labels import DASH, difference, p_value
-from evalake_reports.charts.marts import Run, ids
+from evalake_reports.charts.marts import ids
 from evalake_reports.charts.selection import Selection
 from evalake_warehouse.errors import UsageError
+from evalake_warehouse.questions.runs import Run
 
 
 def need_baseline(selection: Selection) -> Run:
@@ -110,13 +111,13 @@ def _declared(selection: Selection, baseline: Run, metric: str) -> list[dict[str
 def _on_demand(selection: Selection, baseline: Run, metric: str) -> list[dict[str, Any]]:
     from evalake_warehouse.questions.compare import compare_runs
 
-    against = selection.frozen or _addressed(baseline)
+    against = selection.frozen or baseline
     found = []
     for run in _candidates(selection, baseline):
         result = compare_runs(
             selection.marts.connection,
             against,
-            _addressed(run),
+            run,
             macros=selection.marts.macros,
             metric=metric,
         )
@@ -141,22 +142,6 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
         largest = max(largest, min(1.0, (len(known) - rank) * p))
         adjusted[place] = largest
     return adjusted
-
-
-def _addressed(run: Run) -> Any:
-    """The run as `compare_runs` takes it."""
-    from evalake_warehouse.questions.runs import Run as AddressedRun
-
-    return AddressedRun(
-        run_id=run.run_id,
-        arm_label=run.arm_label,
-        dataset=run.dataset,
-        edition=run.edition,
-        split=run.split,
-        primary_metric=run.primary_metric,
-        status=run.status,
-        started_at=run.started_at,
-    )
 
 
 def _frozen_scores(selection: Selection, metric: str) -> Mapping[str, float]:

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from evalake_reports.charts.marts import Run
 from evalake_warehouse.errors import UsageError
+from evalake_warehouse.questions.runs import Run
 
 ThemeName = Literal["light", "dark"]
 

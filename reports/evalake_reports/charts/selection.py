@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from evalake_reports.charts.labels import legend, shorten, unique_labels
-from evalake_reports.charts.marts import Marts, Run, ids
+from evalake_reports.charts.marts import Marts, ids
 from evalake_reports.charts.palette import ARM_COLOURS, ArmStyle, Colour, arm_styles
 from evalake_warehouse.errors import UsageError
+from evalake_warehouse.nearest import did_you_mean
+from evalake_warehouse.questions.cautions import (
+    Caution,
+    depth_cautions,
+    run_cautions,
+    same_list_cautions,
+)
+from evalake_warehouse.questions.definitions import SHOWN_METRICS
+from evalake_warehouse.questions.runs import Run, primary_metric
 
 if TYPE_CHECKING:
     from evalake_warehouse.questions.baseline import Baseline
-
-# Tried in this order where neither the runs nor their dataset name a primary metric.
-_USUAL_METRICS = ("recall@5", "ndcg@10", "success@5", "mrr", "coverage")
 
 
 @dataclass(frozen=True)
@@ -63,11 +68,8 @@ class Selection:
 
     @cached_property
     def primary_metric(self) -> str:
-        """The runs' declared primary metric, else their dataset's, else a usual one."""
-        declared = [run.primary_metric for run in self.runs if run.primary_metric]
-        declared += [row["primary_metric"] for row in self._dataset_rows]
-        usual = [name for name in (*_USUAL_METRICS, *self.metrics) if name in self.metrics]
-        return (declared or usual or ["recall@5"])[0]
+        """The metric that the runs are judged by."""
+        return primary_metric(self.marts.connection, self.runs)
 
     @cached_property
     def n_scored(self) -> Mapping[str, int]:
@@ -90,14 +92,39 @@ class Selection:
         """Size of the task set."""
         return max(run.n_seen for run in self.runs)
 
-    @property
-    def _dataset_rows(self) -> list[dict[str, str]]:
-        first = self.runs[0]
-        return self.marts.rows(
-            "select primary_metric from lake.datasets where dataset = ? and edition = ?",
-            first.dataset,
-            first.edition,
+    @cached_property
+    def cautions(self) -> Mapping[str, list[Caution]]:
+        """What to know of each run, of those left out too, on the metrics that tables show."""
+        names = {item.run.run_id: item.run.arm_label for item in self.left_out} | dict(self.labels)
+        connection = self.marts.connection
+        of_runs = run_cautions(connection, list(names), [self.primary_metric, *SHOWN_METRICS])
+        shared = same_list_cautions(connection, names)
+        return {run_id: [*of_runs[run_id], *shared[run_id]] for run_id in names}
+
+    @cached_property
+    def shared_cautions(self) -> list[Caution]:
+        """What to know of the runs beside each other, and beside their baseline."""
+        runs = {self.labels[run.run_id]: run for run in self.runs}
+        if self.baseline is not None:
+            runs.setdefault(self.name(self.baseline), self.baseline)
+        return depth_cautions(runs)
+
+    @cached_property
+    def latest_edition(self) -> str | None:
+        """The dataset's edition that arrived last; None where nothing is known of the dataset."""
+        found = self.marts.rows(
+            "select edition from dim_editions where dataset = ? and is_latest",
+            self.runs[0].dataset,
         )
+        return found[0]["edition"] if found else None
+
+    @property
+    def heading(self) -> str:
+        """Dataset, split, edition and number of tasks: what tells this table from any other."""
+        first, latest = self.runs[0], self.latest_edition
+        which = "latest" if first.edition == latest else f"the latest is {str(latest)[:8]}"
+        edition = f"edition {first.edition[:8]}" + (f" ({which})" if latest else "")
+        return f"{first.dataset}, {first.split}, {edition}, n = {self.n_tasks} tasks"
 
     def chance(self, metric: str) -> float | None:
         """What guessing scores on a metric; None where no one knows."""
@@ -125,9 +152,7 @@ class Selection:
         )
         names = sorted(row["metric"] for row in known)
         if metric not in names:
-            near = difflib.get_close_matches(metric, names, cutoff=0.6)
-            instead = (
-                f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"
+            raise UsageError(
+                f"no metric {metric!r} here{did_you_mean(metric, names)}", where="--metric"
             )
-            raise UsageError(f"no metric {metric!r} here; {instead}", where="--metric")
         return metric

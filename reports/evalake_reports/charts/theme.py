@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from evalake_reports.charts.labels import shorten
 from evalake_reports.charts.labels import title as default_title
 from evalake_reports.charts.palette import GRID, INK, MUTED, PAPER, Colour, ThemeName
 
@@ -22,6 +23,7 @@ FONT = "Inter, 'Segoe UI', Helvetica, Arial, sans-serif"
 ROW_HEIGHT = 24
 COMPACT_ROW_HEIGHT = 42
 MAX_LEGEND_ROWS = 24
+_MAX_LINES, _MAX_LINE_CHARS = 4, 140  # of cautions
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ def finish(
 
     if not style.bare:
         notes = [note] if isinstance(note, str) else list(note)
+        notes += _caution_lines(selection)
         chart = chart.properties(
             title=alt.TitleParams(
                 text=title or f"{what} · {default_title(selection.runs)}",
@@ -81,6 +84,20 @@ def finish(
         )
     finished: AnyChart = chart.configure(**look(style))
     return finished
+
+
+def _caution_lines(selection: Selection) -> list[str]:
+    """What to know of the arms shown, in few lines: those that allow no verdict first."""
+    told = [
+        (not caution.is_suspect, f"{selection.labels[run.run_id]}: {caution.text}")
+        for run in selection.runs
+        for caution in selection.cautions[run.run_id]
+    ]
+    lines = [text for _, text in sorted(told, key=lambda one: one[0])]
+    lines += [caution.text for caution in selection.shared_cautions]
+    more = [f"and {len(lines) - _MAX_LINES} more: evalake leaderboard"]
+    shown = lines[:_MAX_LINES] + (more if len(lines) > _MAX_LINES else [])
+    return [shorten(line, _MAX_LINE_CHARS) for line in shown]
 
 
 def look(style: Style) -> dict[str, Any]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalake_reports.charts import rows
-from evalake_reports.charts.marts import Run, ids
+from evalake_reports.charts.marts import ids
 from evalake_reports.charts.selection import Selection
 from evalake_reports.charts.theme import DEFAULT, Style, finish
 from evalake_warehouse.errors import UsageError
+from evalake_warehouse.questions.runs import Run
 
 if TYPE_CHECKING:
     from evalake_reports.charts.theme import AnyChart

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from evalake_reports.charts.marts import Run
 from evalake_warehouse.errors import UsageError
+from evalake_warehouse.questions.runs import Run
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,18 @@ from shlex import quote
 
 from evalake_reports.charts.save import write_whole
 from evalake_reports.charts.selection import Selection
-from evalake_reports.report.leaderboard import leaderboard, printable
+from evalake_reports.report.leaderboard import has_rank, leaderboard, printable
 from evalake_warehouse.errors import UsageError
 
-__all__ = ["FORMATS", "leaderboard", "printable", "render_report", "report_format", "write_report"]
+__all__ = [
+    "FORMATS",
+    "has_rank",
+    "leaderboard",
+    "printable",
+    "render_report",
+    "report_format",
+    "write_report",
+]
 
 FORMATS = {"html": (".html", ".htm"), "md": (".md", ".markdown"), "json": (".json",)}
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evalake_reports.charts.marts import Run, ids
+from evalake_reports.charts.marts import ids
 from evalake_reports.charts.selection import Selection
 from evalake_reports.report.tables import whole
+from evalake_warehouse.questions.runs import Run
 
 
 def everyone(selection: Selection) -> list[Run]:

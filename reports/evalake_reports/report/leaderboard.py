@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,25 +20,24 @@ from evalake_reports.report.dataset_facts import (
     search_latency,
 )
 from evalake_reports.report.tables import Column, Table, arm_column, count, number, whole
-from evalake_warehouse.questions.cautions import silent_branches
-
-METRICS = ("success@1", "success@5", "success@10", "mrr", "ndcg@10")
+from evalake_warehouse.questions.cautions import COUNTED, is_suspect
+from evalake_warehouse.questions.definitions import SHOWN_METRICS
 
 _SCORE = ("mean", "ci_low", "ci_high", "wilson_low", "wilson_high", "chance")
 
 
 def leaderboard(selection: Selection) -> list[dict[str, Any]]:
-    """Raw rows, best first; an arm without a score comes last and has no rank.
+    """Raw rows, best first; equal means share a rank.
 
-    Keys: rank, arm, run_id, arm_hash, system, role, n_scored, n_tasks, primary_metric, mean,
-    ci_low, ci_high, wilson_low, wilson_high, chance, each of `METRICS`, p50_s, n_failed,
-    not_scored (tasks by reason), partial, silent_branches. A run with part of the tasks only
-    stands at the end, marked `partial`, without a rank.
+    Keys: rank, arm, run_id, arm_hash, system, role, depth, n_scored, n_tasks, primary_metric, mean,
+    ci_low, ci_high, wilson_low, wilson_high, chance, each of `SHOWN_METRICS`, p50_s, n_failed,
+    not_scored (tasks by reason), partial, suspect, cautions. What has no rank comes after: arms
+    without a score, runs with part of the tasks only (`partial` says which), suspect runs.
     """
     left_out = {item.run.run_id: item.reason for item in selection.left_out}
     runs = everyone(selection)
     primary = selection.primary_metric
-    scores = metric_rows(selection, [primary, *METRICS])
+    scores = metric_rows(selection, [primary, *SHOWN_METRICS])
     latency = search_latency(selection)
     completeness = completeness_of(selection)
     reasons = not_scored(selection)
@@ -52,30 +52,42 @@ def leaderboard(selection: Selection) -> list[dict[str, Any]]:
                 "arm_hash": run.arm_hash,
                 "system": run.system,
                 "role": run.role,
+                "depth": run.depth,
                 "n_scored": cell(main, "n_scored") or 0,
                 "n_tasks": max(run.n_tasks, run.n_seen, selection.n_tasks),
                 "primary_metric": primary,
                 **{key: cell(main, key) for key in _SCORE},
-                **{m: cell(scores.get((run.run_id, m)), "mean") for m in METRICS},
+                **{m: cell(scores.get((run.run_id, m)), "mean") for m in SHOWN_METRICS},
                 "p50_s": cell(latency.get(run.run_id), "p50_s"),
                 "n_failed": n_failed(completeness.get(run.run_id)),
                 "not_scored": reasons[run.run_id],
                 "partial": left_out.get(run.run_id),
-                "silent_branches": silent_branches(completeness.get(run.run_id, {})),
+                "suspect": is_suspect(selection.cautions[run.run_id]),
+                "cautions": [one.record() for one in selection.cautions[run.run_id]],
             }
         )
     found.sort(
         key=lambda row: (
+            row["suspect"],
             row["partial"] is not None,
             row["mean"] is None,
             -(row["mean"] or 0),
             row["arm"],
         )
     )
-    ranked = [row for row in found if row["mean"] is not None and row["partial"] is None]
-    for place, row in enumerate(ranked, start=1):
-        row["rank"] = place
+    ranked = [
+        row
+        for row in found
+        if row["mean"] is not None and row["partial"] is None and not row["suspect"]
+    ]
+    for row in ranked:
+        row["rank"] = 1 + sum(other["mean"] > row["mean"] for other in ranked)
     return found
+
+
+def has_rank(selection: Selection) -> bool:
+    """Whether any run of it can be ranked."""
+    return any(row["rank"] is not None for row in leaderboard(selection))
 
 
 def leaderboard_table(selection: Selection) -> Table:
@@ -83,16 +95,17 @@ def leaderboard_table(selection: Selection) -> Table:
     primary = selection.primary_metric
     rows = leaderboard(selection)
     columns = [
-        Column("#", lambda row: whole(row["rank"]), align="right"),
+        rank_column(rows),
         arm_column(),
         Column("n", count_of_tasks, align="right"),
         Column(f"{primary} [95 % interval]", scored, align="right"),
-        *[number(metric) for metric in METRICS if metric != primary],
+        *[number(metric) for metric in SHOWN_METRICS if metric != primary],
         Column("search p50", lambda row: duration(row["p50_s"]), align="right"),
         NOT_SCORED,
         *caution_column(rows),
     ]
-    return Table("leaderboard", columns, rows)
+    caption = "; ".join(caution.text for caution in selection.shared_cautions)
+    return Table("leaderboard", columns, rows, caption=caption)
 
 
 def interval_table(selection: Selection) -> Table:
@@ -155,14 +168,27 @@ def _why_not(row: Mapping[str, Any]) -> str:
 NOT_SCORED = Column("not scored", _why_not)
 
 
+def rank_column(rows: Sequence[Mapping[str, Any]]) -> Column:
+    """The place of each row; `2=` where several share it."""
+    shared = Counter(row["rank"] for row in rows if row["rank"] is not None)
+
+    def write(row: Mapping[str, Any]) -> str:
+        return whole(row["rank"]) + ("=" if shared[row["rank"]] > 1 else "")
+
+    return Column("#", write, align="right")
+
+
 def caution_column(rows: Sequence[Mapping[str, Any]]) -> list[Column]:
-    """A column on branches that found nothing, where there is any such arm."""
-    return [Column("caution", _caution)] if any(row["silent_branches"] for row in rows) else []
+    """A column of what to know of an arm, where there is anything that no other column tells."""
+    return [Column("caution", _caution, kind="long")] if any(map(_untold, rows)) else []
 
 
 def _caution(row: Mapping[str, Any]) -> str:
-    silent = row["silent_branches"]
-    return f"no hit from {', '.join(silent)}" if silent else DASH
+    return "; ".join(_untold(row)) or DASH
+
+
+def _untold(row: Mapping[str, Any]) -> list[str]:
+    return [one["text"] for one in row["cautions"] if one["code"] not in COUNTED]
 
 
 def count_of_tasks(row: Mapping[str, Any]) -> str:

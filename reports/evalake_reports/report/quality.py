@@ -17,21 +17,15 @@ from evalake_reports.report.dataset_facts import (
     not_scored,
     reasons_text,
 )
-from evalake_reports.report.leaderboard import METRICS
 from evalake_reports.report.tables import Column, Section, Table, arm_column, count, number, text
 from evalake_warehouse.errors import UsageError
-from evalake_warehouse.questions.cautions import silence
+from evalake_warehouse.questions.cautions import COUNTED, is_suspect
+from evalake_warehouse.questions.definitions import SHOWN_METRICS
+from evalake_warehouse.questions.verdicts import same_lists, suspects
 
 FROZEN = "frozen-"  # begins the name of a section on a frozen baseline
 # Shown at once; any other dimension opens on demand.
 _OPEN_DIMENSIONS = ("kind", "qa_type", "repo", "library")
-_SUSPECT = {
-    "nothing_attempted": "nothing was attempted",
-    "all_failed": "every task that was attempted failed",
-    "no_comparable_output": "its answers cannot be compared with the gold",
-    "all_empty": "every answer was empty",
-    "all_zero": "every score is 0",
-}
 
 
 def comparisons(selection: Selection, metric: str | None = None) -> list[dict[str, Any]]:
@@ -73,19 +67,17 @@ def verdict(selection: Selection, frozen: Sequence[Selection] = ()) -> Section:
 
 
 def warnings(selection: Selection) -> list[str]:
-    """What a reader must know before trusting any figure; at most two lines per run."""
+    """What a reader must know before trusting any figure, a line each."""
     left_out = {item.run.run_id: item.reason for item in selection.left_out}
     lines = []
     reasons = not_scored(selection)
     for row in completeness_rows(selection):
         arm, missing = row["arm"], reasons[row["run_id"]]
+        cautions = selection.cautions[row["run_id"]]
         if row["run_id"] in left_out:
             reason = left_out[row["run_id"]]
             lines.append(f"{arm} is left out of charts and comparisons: it {reason}.")
-        elif row["suspect"]:
-            reason = _SUSPECT[row["suspect_reason"]]
-            lines.append(f"{arm} is suspect: {reason}.")
-        elif missing:
+        elif missing and not is_suspect(cautions):
             n_missing = sum(missing.values())
             rest = (
                 "its mean covers the others only"
@@ -96,9 +88,13 @@ def warnings(selection: Selection) -> list[str]:
                 f"{arm} has no score on {n_missing} of {row['n_tasks']} tasks "
                 f"({reasons_text(missing)}); {rest}."
             )
-        if not row["suspect"] and (told := silence(row)):
-            lines.append(f"{arm}: {told}.")
+        lines += [f"{arm}: {one.text}." for one in cautions if one.code not in COUNTED]
+    lines += [f"{_capital(caution.text)}." for caution in selection.shared_cautions]
     return lines
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _sentence(row: Mapping[str, Any], selection: Selection, metric: str) -> str:
@@ -111,6 +107,9 @@ def _sentence(row: Mapping[str, Any], selection: Selection, metric: str) -> str:
         "worse": f"{arm} is worse than {baseline}: {evidence}.",
         "no_difference": f"{arm} against {baseline} is no_difference (inside the declared "
         f"margin): {evidence}.",
+        "no_effect": f"{arm} and {baseline} returned {same_lists(row)}: what differs between them "
+        "has no effect.",
+        "suspect": f"{arm} against {baseline} has no verdict ({suspects(row)}): {evidence}.",
     }.get(
         row["verdict"],
         f"{arm} against {baseline} is insufficient (a difference is neither shown nor ruled "
@@ -153,7 +152,7 @@ def completeness(selection: Selection) -> Section:
 
 def paired(selection: Selection) -> Section:
     """Every candidate against the baseline, on the primary metric and the others tested."""
-    others = [name for name in METRICS if name in selection.metrics]
+    others = [name for name in SHOWN_METRICS if name in selection.metrics]
     metrics = dict.fromkeys([selection.primary_metric, *others])
     found = [paired_table(selection, metric) for metric in metrics]
     tables = [table for table in found if table is not None]

@@ -21,12 +21,12 @@ from evalake_reports.charts.save import to_svg, write_whole
 from evalake_reports.charts.scores import score_bars
 from evalake_reports.charts.selection import Selection
 from evalake_reports.charts.theme import Style
-from evalake_reports.report.leaderboard import METRICS, leaderboard, leaderboard_table
+from evalake_reports.report.leaderboard import leaderboard, leaderboard_table
 from evalake_reports.report.markdown import markdown_table
 from evalake_warehouse.errors import EvalakeError, UsageError
 from evalake_warehouse.identity import content_hash, sha256_text
 from evalake_warehouse.project import Project
-from evalake_warehouse.questions.definitions import metric_definitions
+from evalake_warehouse.questions.definitions import SHOWN_METRICS, metric_definitions
 
 if TYPE_CHECKING:
     import duckdb
@@ -44,12 +44,20 @@ _INPUTS = (
 )
 _TABLES: Mapping[str, str] = {
     "dim_runs": "run_id, arm_hash, arm_label, system, system_version, dataset, edition, split, "
-    "depth, sweep_id, family, role, status, started_at::varchar as started_at, "
+    "depth, output, seed, repeat, sweep_id, family, role, status, "
+    "started_at::varchar as started_at, "
     "finished_at::varchar as finished_at, git_sha, primary_metric, n_tasks, config_json",
     "fct_run_metrics": "run_id, metric, n_tasks, n_scored, mean, ci_low, ci_high, wilson_low, "
     "wilson_high, chance",
     "fct_run_latency": "run_id, phase, temperature, n, p50_s, p95_s, p99_s",
-    "fct_run_completeness": "run_id, n_tasks, n_error, n_timeout, n_not_attempted, silent_branches",
+    "fct_run_completeness": "run_id, n_tasks, n_error, n_timeout, n_not_attempted",
+    "fct_run_cautions": "run_id, caution, metric, n, of_n, detail, is_suspect",
+    "fct_task_lists": "run_id, task_id, list_digest[:8] as list_digest",
+}
+# Where there may be no row to tell the columns by.
+_EMPTY: Mapping[str, str] = {
+    "fct_run_cautions": "run_id varchar, caution varchar, metric varchar, n bigint, of_n bigint, "
+    "detail varchar, is_suspect boolean",
 }
 _PAIRED = "family, baseline_run_id, candidate_run_id, metric, n_pairs, mean_diff, diff_low, " \
     "diff_high, p_holm, verdict"  # fmt: skip
@@ -59,7 +67,7 @@ _OF_FAMILY = ("sweep_id", "family", "role", "primary_metric")
 def take_snapshot(selection: Selection, project_dir: Path) -> dict[str, Any]:
     """Rows that README shows, and the hash of the demo's inputs."""
     run_ids = ids(selection.runs)
-    metrics = [selection.primary_metric, *METRICS]
+    metrics = [selection.primary_metric, *SHOWN_METRICS]
     tables = {
         name: selection.marts.rows(
             f"select {columns} from {name} where list_contains(?, run_id) order by all", run_ids
@@ -69,7 +77,8 @@ def take_snapshot(selection: Selection, project_dir: Path) -> dict[str, Any]:
     shown = {run.run_id: run for run in selection.runs}
     for row in tables["dim_runs"]:  # its family and role here need not be its first
         row |= {name: getattr(shown[row["run_id"]], name) for name in _OF_FAMILY}
-    tables["fct_run_metrics"] = [r for r in tables["fct_run_metrics"] if r["metric"] in metrics]
+    for name in ("fct_run_metrics", "fct_run_cautions"):
+        tables[name] = [row for row in tables[name] if row["metric"] in (None, *metrics)]
     tables["fct_paired_tests"] = selection.marts.rows(
         f"select {_PAIRED} from fct_paired_tests "
         "where list_contains(?, candidate_run_id) and metric = ? and family = ? "
@@ -135,7 +144,7 @@ def differences(selection: Selection, snapshot: Mapping[str, Any]) -> list[str]:
     for arm in sorted(old.keys() & new.keys()):
         found += [
             f"{arm}: {name} was {old[arm][name]}, is {new[arm][name]}"
-            for name in ("n_scored", "mean", "ci_low", "ci_high", *METRICS)
+            for name in ("n_scored", "mean", "ci_low", "ci_high", *SHOWN_METRICS)
             if old[arm][name] != new[arm][name]
         ]
     return found
@@ -181,10 +190,9 @@ def _opened(snapshot: Mapping[str, Any]) -> Marts:
         for task in snapshot["tasks"]
     ]
     _create(connection, "fct_task_metrics", attempts)
-    connection.execute("attach ':memory:' as lake")
     connection.execute(
-        "create table lake.datasets as select distinct dataset, edition, ? as primary_metric "
-        "from dim_runs",
+        "create table dim_editions as select distinct dataset, edition, ? as primary_metric, "
+        "true as is_latest from dim_runs",
         [snapshot["primary_metric"]],
     )
     connection.execute("alter table dim_runs alter started_at type timestamp")
@@ -199,6 +207,9 @@ def _opened(snapshot: Mapping[str, Any]) -> Marts:
 def _create(connection: duckdb.DuckDBPyConnection, name: str, rows: list[dict[str, Any]]) -> None:
     import pyarrow as pa
 
+    if not rows:
+        connection.execute(f"create table {name} ({_EMPTY[name]})")
+        return
     connection.register("incoming", pa.Table.from_pylist(rows))
     connection.execute(f"create table {name} as select * from incoming")
     connection.unregister("incoming")

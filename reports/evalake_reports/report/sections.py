@@ -12,7 +12,7 @@ from evalake_reports.charts.comparisons import CHANGE_READING, ab_splits
 from evalake_reports.charts.difference_charts import FOREST_READING, STRIPS_READING
 from evalake_reports.charts.frozen_baselines import with_known
 from evalake_reports.charts.gallery import CHARTS, Options
-from evalake_reports.charts.labels import chance_text, title
+from evalake_reports.charts.labels import chance_text
 from evalake_reports.charts.latency import FRONT_READING, LATENCY_READING
 from evalake_reports.charts.scores import READING, headline
 from evalake_reports.charts.selection import Selection
@@ -60,7 +60,7 @@ def gather(
 def gather_summary(selections: Sequence[Selection], *, name: str | None = None) -> Report:
     """The same selections in short, one section each."""
     panels = [
-        Panel(f"p{number}", title(selection.runs), selection, [summary(selection)])
+        Panel(f"p{number}", selection.heading, selection, [summary(selection)])
         for number, selection in enumerate(selections)
     ]
     return Report(name or "", None, panels)
@@ -93,7 +93,7 @@ def _panel(number: int, selection: Selection, figures: bool) -> Panel:
             _with_figures(name, section, of_section.get(section.name, selection))
             for section in sections
         ]
-    return Panel(name, title(selection.runs), selection, sections)
+    return Panel(name, selection.heading, selection, sections)
 
 
 def _with_figures(name: str, section: Section, selection: Selection) -> Section:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from evalake_reports.charts.frozen_baselines import with_known
-from evalake_reports.charts.labels import DASH, chance_text, duration, title
+from evalake_reports.charts.labels import DASH, chance_text, duration
 from evalake_reports.charts.selection import Selection
 from evalake_reports.report.dataset_facts import (
     cell,
@@ -19,16 +19,17 @@ from evalake_reports.report.dataset_facts import (
     search_latency,
 )
 from evalake_reports.report.leaderboard import (
-    METRICS,
     NOT_SCORED,
     caution_column,
     count_of_tasks,
     leaderboard,
+    rank_column,
     scored,
 )
 from evalake_reports.report.quality import paired_table, warnings
 from evalake_reports.report.resources import INDEX_TIME
 from evalake_reports.report.tables import Column, Section, Table, arm_column, size, whole
+from evalake_warehouse.questions.definitions import SHOWN_METRICS
 
 
 def summary(selection: Selection) -> Section:
@@ -37,7 +38,7 @@ def summary(selection: Selection) -> Section:
     tables = [_scores(selection), *against, _times(selection)]
     return Section(
         "summary",
-        title(selection.runs),
+        selection.heading,
         text=[_setting(selection), *warnings(selection), _left_out(selection)],
         tables=[table for table in tables if table is not None],
     )
@@ -67,7 +68,7 @@ def _left_out(selection: Selection) -> str:
 
 
 def _scores(selection: Selection) -> Table:
-    metrics = dict.fromkeys([selection.primary_metric, *METRICS])
+    metrics = dict.fromkeys([selection.primary_metric, *SHOWN_METRICS])
     scores = metric_rows(selection, list(metrics))
     shown = [name for name in metrics if name in {*selection.metrics, selection.primary_metric}]
     rows = [
@@ -75,7 +76,7 @@ def _scores(selection: Selection) -> Table:
         for row in leaderboard(selection)
     ]
     columns = [
-        Column("#", lambda row: whole(row["rank"]), align="right"),
+        rank_column(rows),
         arm_column(),
         Column("n", count_of_tasks, align="right"),
         *map(_score_column, shown),

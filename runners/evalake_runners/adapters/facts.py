@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import reprlib
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from evalake_runners.adapters.protocol import System
@@ -16,6 +21,11 @@ OUTPUTS = ("ranked", "composite", "blob")
 _TEXTS = ("name", "version", "adapter_version", "output")
 _METHODS = ("public_config", "config_files", "ingestion_config", "index", "open")
 _MISSING = object()
+_MAX_CHARS = 200
+# Methods that a fact is the answer of.
+_CALLED = {
+    "public_config": "config", "ingestion_config": "ingestion", "config_files": "config_files",
+}  # fmt: skip
 _MEMBERS = (*_TEXTS, "needs_network", *_METHODS)
 
 
@@ -36,7 +46,7 @@ class SystemFacts:
     source_files: tuple[str, ...]
 
 
-def facts_of(system: System, adapter: str) -> SystemFacts:
+def facts_of(system: System | SimpleNamespace, adapter: str) -> SystemFacts:
     """Read a system's members, every one of them checked.
 
     Args:
@@ -51,27 +61,45 @@ def facts_of(system: System, adapter: str) -> SystemFacts:
         what = f"the system that `make` returned has no {', '.join(missing)}"
         raise UsageError(what, where=adapter)
     for name in _TEXTS:
-        if not isinstance(members[name], str) or not members[name]:
-            raise UsageError(f"`{name}` must be a text, not {members[name]!r}", where=adapter)
+        members[name] = _text(members[name], f"`{name}`", adapter)
     for name in _METHODS:
         if not callable(members[name]):
             raise UsageError(f"`{name}` must be a method", where=adapter)
-    if system.output not in OUTPUTS:
-        known = ", ".join(OUTPUTS)
-        raise UsageError(f"`output` must be one of {known}, not {system.output!r}", where=adapter)
+    if not isinstance(members["needs_network"], bool):
+        what = f"`needs_network` must be True or False, not {_shown(members['needs_network'])}"
+        raise UsageError(what, where=adapter)
+    if members["output"] not in OUTPUTS:
+        what = f"`output` must be one of {', '.join(OUTPUTS)}, not {_shown(members['output'])}"
+        raise UsageError(what, where=adapter)
+    if not _is_plain_name(members["name"]):
+        what = f"`name` must be one without slashes and no hidden one, not {members['name']!r}"
+        raise UsageError(what, where=adapter)
     return SystemFacts(
-        name=system.name,
-        version=system.version,
-        adapter_version=system.adapter_version,
-        output=system.output,
-        needs_network=bool(system.needs_network),
+        name=members["name"],
+        version=members["version"],
+        adapter_version=members["adapter_version"],
+        output=members["output"],
+        needs_network=members["needs_network"],
         gives_text=bool(_read(system, "gives_text", adapter)),  # unless it says otherwise
-        branches=tuple(sorted(set(_names(system, "branches", adapter)))),
-        config=_mapping(system.public_config, adapter),
-        ingestion=_mapping(system.ingestion_config, adapter),
+        branches=_branches(system, adapter),
+        config=_mapping(system, "public_config", adapter),
+        ingestion=_mapping(system, "ingestion_config", adapter),
         config_files=_paths(system, adapter),
         source_files=_names(system, "source_files", adapter),
     )
+
+
+def read_facts(plain: Mapping[str, Any], adapter: str) -> SystemFacts:
+    """Facts that were sent as JSON, checked as those of a system are.
+
+    Raises:
+        UsageError: they are not what `facts_of` gives.
+    """
+    members = {name: value for name, value in plain.items() if name not in _CALLED.values()}
+    for method, name in _CALLED.items():
+        members[method] = partial(plain.get, name)
+    members["index"] = members["open"] = lambda: None
+    return facts_of(SimpleNamespace(**members), adapter)
 
 
 def place_of(error: BaseException) -> str:
@@ -89,46 +117,75 @@ def told(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}" + (f" ({place})" if place else "")
 
 
-def _read(system: System, member: str, adapter: str) -> Any:
+def _read(system: object, member: str, adapter: str) -> Any:
     try:
         return getattr(system, member, _MISSING)
     except Exception as error:
         raise UsageError(f"`{member}` raised {told(error)}", where=adapter) from error
 
 
-def _names(system: System, member: str, adapter: str) -> tuple[str, ...]:
+def _text(value: object, name: str, adapter: str) -> str:
+    """A text of one line that can be printed, as an exact `str`."""
+    if not isinstance(value, str) or not value:
+        raise UsageError(f"{name} must be a text, not {_shown(value)}", where=adapter)
+    if len(value) > _MAX_CHARS or not str.isprintable(value):
+        what = f"{name} must be a line of at most {_MAX_CHARS} characters, not {_shown(value)}"
+        raise UsageError(what, where=adapter)
+    return str.__str__(value)
+
+
+def _is_plain_name(name: str) -> bool:
+    """Whether a system may be called so: its indexes, logs and rows are."""
+    return not name.startswith(".") and not set(name) & set("/\\")
+
+
+def _names(system: object, member: str, adapter: str) -> tuple[str, ...]:
     named = _read(system, member, adapter)
     if named is _MISSING:
         return ()
     is_list = isinstance(named, Iterable) and not isinstance(named, str | Path)
-    if not is_list or not all(isinstance(name, str | Path) for name in named):
-        raise UsageError(f"`{member}` must be a list of names, not {named!r}", where=adapter)
-    return tuple(map(str, named))
+    found = tuple(named) if is_list else (None,)
+    if not all(isinstance(name, str | Path) for name in found):
+        what = f"`{member}` must be a list of names, not {_shown(named)}"
+        raise UsageError(what, where=adapter)
+    return tuple(map(str, found))
 
 
-def _called(method: Callable[[], Any], adapter: str) -> Any:
+def _branches(system: object, adapter: str) -> tuple[str, ...]:
+    named = _names(system, "branches", adapter)
+    return tuple(sorted({_text(name, "a name in `branches`", adapter) for name in named}))
+
+
+def _called(system: object, member: str, adapter: str) -> Any:
     try:
-        return method()
+        return getattr(system, member)()
     except EvalakeError:
         raise
     except Exception as error:
-        raise UsageError(f"`{method.__name__}` raised {told(error)}", where=adapter) from error
+        raise UsageError(f"`{member}` raised {told(error)}", where=adapter) from error
 
 
-def _mapping(method: Callable[[], Any], adapter: str) -> Mapping[str, Any]:
-    value = _called(method, adapter)
-    try:
-        if isinstance(value, Mapping) and canonical_json(dict(value)):
-            return dict(value)
-    except (TypeError, ValueError):
-        pass
-    what = f"`{method.__name__}` must return a mapping that JSON can hold, not {value!r}"
+def _mapping(system: object, member: str, adapter: str) -> Mapping[str, Any]:
+    value = _called(system, member, adapter)
+    with suppress(TypeError, ValueError, RecursionError):
+        if isinstance(value, Mapping):
+            encoded = canonical_json(dict(value)).encode()
+            return json.loads(encoded)  # type: ignore[no-any-return]  # of a mapping
+    what = f"`{member}` must return a mapping that JSON can hold, not {_shown(value)}"
     raise UsageError(what, where=adapter)
 
 
-def _paths(system: System, adapter: str) -> Mapping[str, Path]:
-    value = _called(system.config_files, adapter)
+def _paths(system: object, adapter: str) -> Mapping[str, Path]:
+    value = _called(system, "config_files", adapter)
     if not isinstance(value, Mapping) or not all(isinstance(p, str | Path) for p in value.values()):
-        what = f"`config_files` must return names with their paths, not {value!r}"
+        what = f"`config_files` must return names with their paths, not {_shown(value)}"
         raise UsageError(what, where=adapter)
-    return {str(name): Path(path) for name, path in value.items()}
+    return {_text(name, "a name in `config_files`", adapter): Path(p) for name, p in value.items()}
+
+
+def _shown(value: object) -> str:
+    """The beginning of a value as text, however it fails at being one."""
+    try:
+        return reprlib.repr(value)
+    except Exception:
+        return f"a {type(value).__name__}"

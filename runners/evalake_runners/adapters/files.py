@@ -50,6 +50,8 @@ def path_sha256(path: Path) -> str:
     if path.is_dir():
         inner = {file.relative_to(path).as_posix(): path_sha256(file) for file in files_in(path)}
         return content_hash(inner)
+    if path.exists() and not path.is_file():  # a pipe would be waited for, a device never ends
+        raise UsageError("is no file and no folder", where=str(path))
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -45,13 +45,18 @@ def adapter_summary(name: str) -> str:
     return _ENTRIES[name].summary
 
 
+def is_plugin(name: str) -> bool:
+    """Whether a name stands for a module of the user's own."""
+    return name.startswith(PLUGIN_PREFIX)
+
+
 def get_adapter(name: str) -> Adapter:
     """Import and return one adapter.
 
     Raises:
         UsageError: no adapter has that name, or its own dependencies are missing.
     """
-    if name.startswith(PLUGIN_PREFIX):
+    if is_plugin(name):
         return _plugin(name)
     entry = _ENTRIES.get(name)
     if entry is None:

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from evalake_runners.adapters.facts import SystemFacts, facts_of, told
 from evalake_runners.adapters.files import path_sha256
-from evalake_runners.adapters.protocol import System
-from evalake_runners.adapters.registry import PLUGIN_PREFIX, get_adapter
-from evalake_runners.adapters.setup import Setup, Strict
-from evalake_runners.adapters.sources import Source, read_source
+from evalake_runners.adapters.setup import Setup
 from evalake_runners.engine.blobs import Blob
+from evalake_runners.engine.describing import describe
 from evalake_warehouse.errors import EvalakeError, UsageError
 from evalake_warehouse.identity import canonical_json, content_hash
 from evalake_warehouse.project import Project
-from evalake_warehouse.secrets import remember_secrets
 
 CONTROLS = frozenset({"gold", "empty", "random"})
 UNKNOWN_VERSION = "unknown"
@@ -29,7 +26,7 @@ class ArmSpec:
 
     label: str
     adapter: str
-    config: Strict
+    config: Mapping[str, Any]  # as written; what it lacks is the system's own
     depth: int
     query_variant: str = "default"
     role: str = "candidate"  # baseline | candidate | control
@@ -75,22 +72,6 @@ class Arm:
         return self.system_version != UNKNOWN_VERSION
 
 
-def make_system(spec: ArmSpec, setup: Setup) -> System:
-    """The system of an arm; starts nothing.
-
-    Raises:
-        UsageError: it cannot be made here, for instance because its package is missing.
-    """
-    remember_secrets(spec.config)
-    try:
-        return get_adapter(spec.adapter).make(spec.config, setup)
-    except EvalakeError:
-        raise
-    except Exception as error:
-        what = f"system `{spec.adapter}` cannot be made: {told(error)}"
-        raise UsageError(what, hint="evalake doctor") from error
-
-
 def bind(
     spec: ArmSpec,
     *,
@@ -113,14 +94,14 @@ def bind(
             hits that have none; or the system is not what the protocol says.
     """
     setup = Setup(dataset, edition, spec.n_asked, seed, project, spec.base_dirs)
-    facts = facts_of(make_system(spec, setup), spec.adapter)
+    described = describe(spec.adapter, spec.config, setup)
+    facts, source = described.facts, described.source
     if spec.blob is not None and not facts.gives_text:
         what = f"the hits of `{facts.name}`, so configured, have no text for `blob_bytes` to join"
         raise UsageError(what)
     output = facts.output if spec.blob is None else "blob"
     config = dict(facts.config)
     files = {name: path_sha256(path) for name, path in sorted(facts.config_files.items())}
-    source = _source(spec, facts, project)
     version = UNKNOWN_VERSION if source and source.unread else facts.version
     system: dict[str, object] = {
         "system": facts.name,
@@ -140,7 +121,7 @@ def bind(
         files |= {f"{SOURCE}{name}": digest for name, digest in source.files.items()}
         code = {"module": spec.adapter, "files": files, "packages": dict(source.packages)}
         # A system may keep keys of its configuration out of the lake; they make another arm too.
-        identity |= {"code": code, "all_config": _dumped(spec)}
+        identity |= {"code": code, "all_config": dict(described.config)}
         ingestion["code"] = code
     if spec.blob is not None:
         identity["blob"] = config["blob"] = dict(spec.blob.identity())
@@ -190,22 +171,3 @@ def role_of(label: str, adapter: str, baseline: str | None) -> str:
     if label == baseline:
         return "baseline"
     return "control" if adapter in CONTROLS else "candidate"
-
-
-def _source(spec: ArmSpec, facts: SystemFacts, project: Project) -> Source | None:
-    """The code of a system of the user's own; None for a shipped one, which has a version."""
-    if not spec.adapter.startswith(PLUGIN_PREFIX):
-        return None
-    declared = [*get_adapter(spec.adapter).source_files, *facts.source_files]
-    module = spec.adapter.removeprefix(PLUGIN_PREFIX)
-    return read_source(module, declared, leave_out=project.home)
-
-
-def _dumped(spec: ArmSpec) -> object:
-    """Every key of the configuration; a `SecretStr` is a mask."""
-    try:
-        return spec.config.model_dump(mode="json")
-    except ValueError as error:
-        raise UsageError(
-            f"`CONFIG` cannot be written as JSON: {error}", where=spec.adapter
-        ) from error

@@ -37,6 +37,7 @@ from evalake_warehouse.lake.arrivals import next_id
 from evalake_warehouse.project import Project
 from evalake_warehouse.scratch import scratch_folder
 
+_START_TIMEOUT_S = 120.0
 _BACKOFF_S = 0.2  # before a worker is started again, once more with each time
 
 
@@ -233,10 +234,12 @@ class CellRun:
         arm, stop = self._cell.arm, self._context.stop
         setup = replace(arm.setup, ledger=self._ledger)
         log = log_file(self._context.project.home, self._run_id)
+        message = ("make", arm.spec.adapter, arm.spec.config, setup, arm.spec.blob)
         for n_lost in range(1, MAX_STARTS + 1):
-            worker = Worker(arm.spec, setup, folder, stop, network, log)
+            worker = Worker(folder, stop, network, log)
+            worker.start()
             try:
-                reply = worker.start()
+                reply = worker.call(message, timeout_s=_START_TIMEOUT_S)
             except WorkerCrashedError as error:
                 if error.is_by_chance and n_lost < MAX_STARTS:
                     stop.check()

@@ -33,6 +33,7 @@ class DatasetRow:
     dataset: str
     edition: str
     primary_metric: str
+    primary_level: str
     default_split: str
     is_imported: bool = False
 
@@ -107,7 +108,7 @@ class LakeView:
         if not wanted:
             known = [row["edition"][:12] for row in mine]
             raise UsageError(f"`{name}` has no edition `{edition}`; there are: {', '.join(known)}")
-        names = ("dataset", "edition", "primary_metric", "default_split")
+        names = ("dataset", "edition", "primary_metric", "primary_level", "default_split")
         is_imported = is_imported_source(wanted[0]["source"])
         return DatasetRow(
             **{column: wanted[0][column] for column in names}, is_imported=is_imported

@@ -14,10 +14,9 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import UnionType
 from typing import IO, Any
 
-from evalake_runners.adapters.setup import Setup
-from evalake_runners.engine.arms import ArmSpec
 from evalake_runners.engine.channel import BadMessageError, Channel, ChannelClosedError
 from evalake_runners.engine.redact import short_reason
 from evalake_runners.engine.replies import (
@@ -26,7 +25,9 @@ from evalake_runners.engine.replies import (
     Indexed,
     Opened,
     Ready,
+    Refused,
     Reply,
+    Told,
     decode_reply,
 )
 from evalake_runners.engine.run_log import keep_output
@@ -39,9 +40,11 @@ _BOOTSTRAP = (
     "from evalake_runners.engine.keeper import keep; "
     "keep(int(sys.argv[1]), int(sys.argv[3]), network=sys.argv[4] == 'network')"
 )
-_ANSWERS = {"make": Ready, "index": Indexed, "open": Opened, "search": Answered}  # or `Failed`
+# To each kind of message; any of them may also be `Failed`.
+_ANSWERS: dict[str, UnionType | type[Reply]] = {
+    "make": Ready, "index": Indexed, "open": Opened, "search": Answered, "tell": Told | Refused,
+}  # fmt: skip
 MAX_STARTS = 3  # of a worker that something else kills each time
-_START_TIMEOUT_S = 120.0
 _CLOSE_TIMEOUT_S = 3.0
 _KILL_TIMEOUT_S = 15.0
 _TAIL_BYTES = 2_000
@@ -65,26 +68,20 @@ class WorkerTimeoutError(Exception):
 class Worker:
     """One process with one system in it. `ask` then `receive` or `take`; or `call`."""
 
-    spec: ArmSpec
-    setup: Setup
     folder: Path  # working directory of the process; systems may write into theirs
     stop: StopFlag
     network: bool  # whether it may use the network
-    log: Path  # of its run, which takes what the process printed when it ends
+    log: Path | None = None  # of its run, which takes what the process printed when it ends
     channel: Channel = field(init=False)
     process: subprocess.Popen[bytes] = field(init=False)
     deadline: float = field(init=False, default=0.0)
     _output: IO[bytes] = field(init=False)
     _output_before: int = field(init=False, default=0)  # bytes, when the last message was sent
     _number: int = field(init=False, default=0)
-    _awaited: type[Reply] = field(init=False, default=Ready)
+    _awaited: UnionType | type[Reply] = field(init=False, default=Ready)
 
-    def start(self) -> Reply:
-        """Start the process and have its system made.
-
-        Raises:
-            WorkerCrashedError, WorkerTimeoutError: the process is dead now.
-        """
+    def start(self) -> None:
+        """Start the process."""
         ours, theirs = socket.socketpair()
         self._output = tempfile.TemporaryFile()  # noqa: SIM115 - closed by kill()
         path = json.dumps([str(Path(entry).resolve()) for entry in sys.path if entry])
@@ -104,7 +101,6 @@ class Worker:
                 start_new_session=True,
             )
         self.channel = Channel(ours)
-        return self.call(("make", self.spec, self.setup), timeout_s=_START_TIMEOUT_S)
 
     def call(self, message: tuple[Any, ...], *, timeout_s: float) -> Reply:
         """Send a message and wait for the answer.
@@ -189,7 +185,8 @@ class Worker:
             self.process.wait()
         self.channel.close()
         if not self._output.closed:
-            keep_output(self.log, self._output, f"worker {self.process.pid}")
+            if self.log is not None:
+                keep_output(self.log, self._output, f"worker {self.process.pid}")
             self._output.close()
 
     def _crashed(self) -> WorkerCrashedError:

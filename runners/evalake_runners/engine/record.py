@@ -21,7 +21,7 @@ from evalake_warehouse.lake.writer import write_columns, write_rows
 
 SHARD_TASKS = 100  # fewer would leave thousands of small files behind
 SHARD_SECONDS = 5.0
-SHARD_BYTES = 48 * 2**20  # writing takes as much again, several times
+SHARD_BYTES = 16 * 2**20  # writing takes several times as much again
 MAX_SHARD_SECONDS = 300.0  # a slow or paid system must not lose more to a kill than this
 
 # Attempts last: their rows are the commit mark of everything written before them.

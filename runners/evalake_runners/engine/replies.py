@@ -15,7 +15,7 @@ from evalake_runners.engine import fields
 from evalake_runners.engine.answers import PackedAnswer, PackedHit, PackedSpending, pack_report
 from evalake_runners.engine.channel import MAX_MESSAGE_BYTES, BadMessageError
 from evalake_runners.engine.network import NETWORK_BLOCKS
-from evalake_warehouse.errors import EvalakeError
+from evalake_warehouse.errors import EvalakeError, Problem
 
 _N_HIT_FIELDS = len(get_args(PackedHit))
 
@@ -61,7 +61,28 @@ class Failed:
     call: str | None = None
 
 
-Reply = Ready | Indexed | Opened | Answered | Failed
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A system was described.
+
+    `secrets` are to be kept out of every text from now on. `files` are those of the user's code
+    that was loaded for it: the answer is of what they held then.
+    """
+
+    value: Any
+    secrets: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A system cannot be described: it, or its configuration, is at fault."""
+
+    problems: tuple[Problem, ...]
+    hint: str | None = None
+
+
+Reply = Ready | Indexed | Opened | Answered | Failed | Told | Refused
 
 
 class ReplyTooLargeError(EvalakeError):
@@ -179,6 +200,26 @@ def _read_failed(plain: dict[str, Any]) -> Failed:
     )
 
 
+def _read_told(plain: dict[str, Any]) -> Told:
+    secrets = fields.sequence(plain["secrets"], "secrets")
+    files = fields.sequence(plain["files"], "files")
+    return Told(
+        plain["value"],
+        tuple(fields.text(secret, "a secret") for secret in secrets),
+        tuple(fields.text(file, "a file") for file in files),
+    )
+
+
+def _read_refused(plain: dict[str, Any]) -> Refused:
+    problems = tuple(
+        Problem(fields.text(problem["where"], "where"), fields.text(problem["what"], "what"))
+        for problem in fields.sequence(plain["problems"], "problems")
+    )
+    if not problems:
+        raise ValueError("it names no problem")
+    return Refused(problems, fields.optional_text(plain["hint"], "hint"))
+
+
 def _seconds(plain: dict[str, Any]) -> float:
     return fields.amount(plain["seconds"], "seconds", high=fields.MAX_SECONDS)
 
@@ -189,4 +230,6 @@ _READERS: Mapping[str, Callable[[dict[str, Any]], Reply]] = {
     "Opened": _read_opened,
     "Answered": _read_answered,
     "Failed": _read_failed,
+    "Told": _read_told,
+    "Refused": _read_refused,
 }

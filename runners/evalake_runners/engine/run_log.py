@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-import uuid
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
+from evalake_warehouse.errors import DiskFullError
+from evalake_warehouse.scratch import replacing
 from evalake_warehouse.scrub import scrub_lines
 from evalake_warehouse.shown import shown
 
@@ -35,15 +37,11 @@ def keep_output(log: Path, output: IO[bytes], worker: str) -> None:
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
     lines = scrub_lines(text.decode("utf-8", "replace").splitlines(keepends=True))
     added = shown("".join([f"== {worker}, ended {now} UTC\n", *lines]), lines=True)
-    try:
-        log.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(OSError, DiskFullError):
         before = log.read_bytes() if log.is_file() else b""
         whole = before + added.rstrip("\n").encode() + b"\n"
-        temporary = log.with_name(f"{log.name}.{uuid.uuid4().hex}.tmp")
-        temporary.write_bytes(_last_lines(whole, MAX_BYTES))
-        temporary.replace(log)
-    except OSError:
-        return
+        with replacing(log) as file:
+            file.write(_last_lines(whole, MAX_BYTES))
 
 
 def _shortened(output: IO[bytes]) -> bytes:

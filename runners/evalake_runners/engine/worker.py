@@ -1,10 +1,11 @@
 """The process that a system under test lives in. It answers evalake's messages, one by one.
 
-    ("make", spec, setup)       -> Ready
-    ("index", corpus, folder)   -> Indexed
-    ("open", corpus, folder)    -> Opened
-    ("search", query)           -> Answered
-    any of them                 -> Failed
+    ("make", adapter, config, setup, blob)  -> Ready
+    ("index", corpus, folder)               -> Indexed
+    ("open", corpus, folder)                -> Opened
+    ("search", query)                       -> Answered
+    ("tell", surroundings, what, ...)       -> Told or Refused
+    any of them                             -> Failed
 
 What the system prints goes to the file that evalake set up as stdout and stderr, never into
 the messages.
@@ -12,6 +13,7 @@ the messages.
 
 from __future__ import annotations
 
+import importlib
 import os
 import pickle
 import signal
@@ -19,7 +21,7 @@ import socket
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,7 +45,6 @@ from evalake_runners.engine.answers import (
     pack_report,
     pack_spending,
 )
-from evalake_runners.engine.arms import ArmSpec, make_system
 from evalake_runners.engine.blobs import Blob, as_blob
 from evalake_runners.engine.channel import BadMessageError, Channel, ChannelClosedError
 from evalake_runners.engine.network import block_network
@@ -55,9 +56,15 @@ from evalake_runners.engine.replies import (
     Indexed,
     Opened,
     Ready,
+    Refused,
     Reply,
+    Told,
     encode_reply,
 )
+from evalake_runners.engine.systems import loaded_files, make_system, tell
+from evalake_warehouse.errors import EvalakeError, Problem
+from evalake_warehouse.scrub import scrub
+from evalake_warehouse.secrets import remembered_secrets
 
 
 def serve(file_descriptor: int, *, network: str) -> None:
@@ -109,6 +116,7 @@ class _Worker:
             "index": self._index,
             "open": self._open,
             "search": self._search,
+            "tell": self._tell,
         }
         try:
             return handlers[message[0]](*message[1:])
@@ -139,9 +147,28 @@ class _Worker:
             except BaseException as error:
                 print(f"close: {describe(error)}", file=sys.stderr)
 
-    def _make(self, spec: ArmSpec, setup: Setup) -> Reply:
-        self.system, self.blob = make_system(spec, setup), spec.blob
+    def _make(
+        self, adapter: str, config: Mapping[str, Any], setup: Setup, blob: Blob | None
+    ) -> Reply:
+        self.system, _ = make_system(adapter, config, setup)
+        self.blob = blob
         return Ready()
+
+    def _tell(
+        self, surroundings: tuple[list[str], str, dict[str, str]], what: str, *arguments: Any
+    ) -> Reply:
+        path, folder, environment = surroundings
+        sys.path[:] = path
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(environment)
+        importlib.invalidate_caches()  # a module may be younger than what was seen so far
+        try:
+            value = tell(what, *arguments)
+        except EvalakeError as error:
+            problems = (Problem(scrub(one.where), scrub(one.what)) for one in error.problems)
+            return Refused(tuple(problems), error.hint)
+        return Told(value, remembered_secrets(), loaded_files())
 
     def _index(self, corpus: CorpusView, folder: Path) -> Reply:
         started = time.perf_counter()

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from evalake_ingest.corpora.rules import TEXT
-from evalake_runners.adapters.registry import PLUGIN_PREFIX, adapter_names, get_adapter
+from evalake_runners.adapters.registry import adapter_names, is_plugin
 from evalake_runners.engine.arms import ArmSpec, bind, role_of
 from evalake_runners.engine.blobs import Blob
+from evalake_runners.engine.describing import check_config
 from evalake_runners.sweeps.config import DEFAULT_DEPTH, ArmEntry, DatasetEntry, Sweep, SystemFile
 from evalake_runners.sweeps.sweep_names import check_datasets, check_metric, not_ingested
-from evalake_runners.sweeps.yaml_file import YamlFile, check, check_parts, did_you_mean, read_yaml
+from evalake_runners.sweeps.yaml_file import YamlFile, check_parts, did_you_mean, read_yaml
 from evalake_runners.sweeps.yaml_values import Loc
 from evalake_warehouse.errors import ConfigError, EvalakeError, Problem, UsageError
 from evalake_warehouse.labels import check_label
@@ -137,14 +138,13 @@ def load_system(
             )
         config_file = shipped
     if config_file is None:
-        config, wrong = check(get_adapter(name).config_model, {})
-        if config is None:
+        if wrong := check_config(name, {}):
             problems = [Problem(f"`{'.'.join(map(str, loc))}`", what) for loc, what in wrong]
             raise ConfigError(problems, hint=f"evalake config schema {name}")
         spec = ArmSpec(
             label=label or name,
             adapter=name,
-            config=config,
+            config={},
             depth=depth or DEFAULT_DEPTH,
             role=role_of(name, name, None),
             base_dirs=(Path.cwd(), project.configs),
@@ -183,7 +183,7 @@ def shipped_systems(project: Project) -> list[str]:
 
 
 def _is_adapter(name: str) -> bool:
-    return name in adapter_names() or name.startswith(PLUGIN_PREFIX)
+    return name in adapter_names() or is_plugin(name)
 
 
 def _arm(
@@ -201,15 +201,14 @@ def _arm(
             file.add(at, "an arm needs `system` or `use`")
         _adopt(file, used_file)
         return label, None
+    merged = {**(used.config if used else {}), **entry.config}
     try:
-        adapter = get_adapter(system)
-    except UsageError as error:
+        wrong = check_config(system, merged)
+    except EvalakeError as error:
         owner, where = (used_file, ()) if used_file else (file, at)
         owner.add((*where, "system"), error.problems[0].what)
         _adopt(file, used_file)
         return label, None
-    merged = {**(used.config if used else {}), **entry.config}
-    config, wrong = check(adapter.config_model, merged)
     for loc, what in wrong:
         in_used = used_file is not None and loc[:1] and loc[0] not in entry.config
         if in_used and used_file is not None:
@@ -219,13 +218,13 @@ def _arm(
     _adopt(file, used_file)
     corpus_dir = _corpus_dir(file, at, entry)
     blob = _blob(file, at, entry, used, depth=depth)
-    if len(file.problems) > before or config is None:
+    if len(file.problems) > before:
         return label, None
     folders = [file.path.parent, *([used_file.path.parent] if used_file else []), project.configs]
     spec = ArmSpec(
         label=label or system,
         adapter=system,
-        config=config,
+        config=merged,
         depth=1 if blob else entry.depth or (used.depth if used else None) or depth,
         query_variant=entry.query_variant or (used.query_variant if used else "default"),
         role=role_of(label or system, system, baseline),

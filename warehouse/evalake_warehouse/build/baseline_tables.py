@@ -23,7 +23,8 @@ EMPTY_FROZEN = (
     "create table build.frozen_baselines (baseline_run_id varchar, run_id varchar, file varchar, "
     "sha256 varchar, arm_hash varchar, arm_label varchar, system varchar, "
     "system_version varchar, dataset varchar, edition varchar, split varchar, "
-    "primary_metric varchar, n_tasks bigint, status varchar, started_at timestamp, "
+    "primary_metric varchar, depth bigint, n_tasks bigint, status varchar, "
+    "suspect_reason varchar, started_at timestamp, "
     "relevance_rules varchar, evalake_version varchar)",
     "create table build.frozen_metrics (run_id varchar, task_id varchar, metric varchar, "
     "measure varchar, level varchar, value double, null_reason varchar)",
@@ -125,8 +126,10 @@ def _record(baseline: Baseline) -> dict[str, object]:
         "edition": frozen.edition,
         "split": frozen.split,
         "primary_metric": frozen.primary_metric,
+        "depth": frozen.depth,
         "n_tasks": len(baseline.tasks),
         "status": frozen.status,
+        "suspect_reason": baseline.suspect_reason,
         "started_at": _utc(frozen.started_at),
         "relevance_rules": baseline.relevance_rules,
         "evalake_version": baseline.evalake_version,

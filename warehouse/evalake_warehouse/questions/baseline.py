@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -14,19 +13,20 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from evalake_warehouse.errors import ConfigError, EvalakeError, Problem, UsageError
 from evalake_warehouse.identity import sha256_text
-from evalake_warehouse.questions.open_warehouse import rows
 from evalake_warehouse.questions.runs import Run
+from evalake_warehouse.vocabulary import CONTROL_SYSTEMS
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from duckdb import DuckDBPyConnection
 
 _FORMAT = 1
 _PREFIX = "frozen:"
 _SHOWN_PROBLEMS = 10
 
 
-class _RunRecord(BaseModel):
+class RunRecord(BaseModel):
+    """What identifies a frozen run."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     run_id: str
@@ -34,12 +34,16 @@ class _RunRecord(BaseModel):
     dataset: str
     edition: str
     split: str
+    depth: int | None = None  # older files do not tell
+    output: str | None = None
     primary_metric: str | None
     status: str
     started_at: datetime
 
 
-class _MetricRecord(BaseModel):
+class MetricRecord(BaseModel):
+    """A frozen run's scores on one metric."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     measure: str
@@ -58,10 +62,10 @@ class Baseline(BaseModel):
     arm_hash: str
     system: str
     system_version: str
-    record: _RunRecord
+    record: RunRecord
     tasks: list[str]
     failed: dict[str, str]
-    metrics: dict[str, _MetricRecord]
+    metrics: dict[str, MetricRecord]
 
     # Of the file it was read from; None for one that was never written.
     _file: str | None = PrivateAttr(default=None)
@@ -81,8 +85,28 @@ class Baseline(BaseModel):
     def run(self) -> Run:
         """The frozen run, under an id that no run of a lake has and only this content has."""
         values = self.record.model_dump()
-        run_id = f"{_PREFIX}{self.record.run_id}@{self.sha256[:12]}"
-        return Run(**{**values, "run_id": run_id})
+        return Run(
+            **values | {"run_id": f"{_PREFIX}{self.record.run_id}@{self.sha256[:12]}"},
+            arm_hash=self.arm_hash,
+            system=self.system,
+            system_version=self.system_version,
+            n_tasks=len(self.tasks),
+        )
+
+    @cached_property
+    def suspect_reason(self) -> str | None:
+        """Why its scores allow no verdict, as `fct_run_completeness` has it of a run."""
+        scores = [
+            value
+            for name, record in self.metrics.items()
+            if record.measure in _TELLING_MEASURES and ":" not in name
+            for value in record.values
+            if value is not None
+        ]
+        if not any(value is not None for one in self.metrics.values() for value in one.values):
+            return "all_failed" if self.failed else "nothing_attempted"
+        is_meant = self.system in CONTROL_SYSTEMS
+        return "all_zero" if scores and max(scores) == 0 and not is_meant else None
 
     @property
     def place(self) -> tuple[str, str, str]:
@@ -121,12 +145,15 @@ class Baseline(BaseModel):
         )
 
 
+_TELLING_MEASURES = ("recall", "success", "rr", "library_resolution")
 _TASK_METRICS = ("run_id", "task_id", "metric", "measure", "level", "value", "null_reason")
 
 
 def is_baseline_file(text: str) -> bool:
-    """Whether an argument means a file rather than a run."""
-    return text.endswith(".json") or Path(text).is_file()
+    """Whether an argument means a file rather than a run; no run is called like one."""
+    return text.lower().endswith(".json") or (
+        ("/" in text or "\\" in text) and Path(text).is_file()
+    )
 
 
 def load_baseline(path: Path) -> Baseline:
@@ -203,50 +230,6 @@ def list_baselines(folder: Path) -> tuple[list[Baseline], list[Problem]]:
     return list(found.values()), problems
 
 
-def freeze(connection: DuckDBPyConnection, run: Run) -> Baseline:
-    """The run's scores as they stand in the warehouse now.
-
-    Raises:
-        UsageError: the run has no scored task.
-    """
-    found = connection.execute(
-        "select task_id, metric, measure, level, value, null_reason from fct_task_metrics "
-        "where run_id = ? order by metric, task_id",
-        [run.run_id],
-    ).fetchall()
-    if not any(value is not None for *_, value, _ in found):
-        raise UsageError("nothing of this run was scored", where=str(run), hint="evalake build")
-    tasks = sorted({row[0] for row in found})
-    place = {task_id: index for index, task_id in enumerate(tasks)}
-    values: dict[str, list[float | None]] = {}
-    about: dict[str, tuple[str, str]] = {}
-    failed: dict[str, str] = {}
-    for task_id, metric, measure, level, value, reason in found:
-        about[metric] = (measure, level)
-        values.setdefault(metric, [None] * len(tasks))[place[task_id]] = value
-        if reason in ("error", "timeout"):
-            failed[task_id] = reason
-    arm = rows(
-        connection,
-        "select arm_hash, system, system_version, evalake_version from dim_runs where run_id = ?",
-        [run.run_id],
-    )[0]
-    rules = connection.execute(
-        "select relevance_rules from meta_build order by build_id desc limit 1"
-    ).fetchone()
-    return Baseline(
-        **arm,
-        relevance_rules=str(rules[0]) if rules else "unknown",
-        record=_RunRecord(**asdict(run)),
-        tasks=tasks,
-        failed=failed,
-        metrics={
-            metric: _MetricRecord(measure=about[metric][0], level=about[metric][1], values=scores)
-            for metric, scores in values.items()
-        },
-    )
-
-
 def save(baseline: Baseline, path: Path, *, replace: bool = False) -> None:
     """Write the file, whole or not at all.
 
@@ -270,29 +253,3 @@ def _as_text(baseline: Baseline) -> str:
         f"  {json.dumps(name)}: {json.dumps(record)}" for name, record in metrics.items()
     )
     return f'{head},\n "metrics": {{\n{lines}\n }}\n}}\n'
-
-
-def changed_values(frozen: Baseline, now: Baseline) -> list[dict[str, Any]]:
-    """Scores that the warehouse gives otherwise than the file: rules, gold or evidence moved."""
-    current = {
-        (task_id, metric): value
-        for metric, record in now.metrics.items()
-        for task_id, value in zip(now.tasks, record.values, strict=True)
-    }
-    return [
-        {
-            "task_id": task_id,
-            "metric": metric,
-            "frozen": value,
-            "now": current.get((task_id, metric)),
-        }
-        for metric, record in frozen.metrics.items()
-        for task_id, value in zip(frozen.tasks, record.values, strict=True)
-        if not _same(value, current.get((task_id, metric)))
-    ]
-
-
-def _same(one: float | None, other: float | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return abs(one - other) <= 1e-9

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from evalake_warehouse.errors import UsageError
-from evalake_warehouse.lake.reader import sql_literal
+from evalake_warehouse.nearest import did_you_mean
+from evalake_warehouse.questions.cautions import (
+    Caution,
+    depth_cautions,
+    frozen_cautions,
+    run_cautions,
+)
+from evalake_warehouse.questions.comparable import refuse_unlike
+from evalake_warehouse.questions.definitions import SHOWN_METRICS, cutoff_of
 from evalake_warehouse.questions.open_warehouse import rows
 from evalake_warehouse.questions.rendered_macros import render_macro
-from evalake_warehouse.questions.runs import Run
+from evalake_warehouse.questions.runs import Run, primary_metric
 from evalake_warehouse.statistics.intervals import Settings
 from evalake_warehouse.statistics.relation import interval_table
 
@@ -37,6 +44,15 @@ class Comparison:
     tests: list[dict[str, Any]]  # one per metric, columns of fct_paired_tests
     flipped: list[dict[str, Any]]  # tasks whose primary metric differs
     variables: Mapping[str, Any]  # of the build: confidence, margin, min_pairs, ...
+    baseline_cautions: Sequence[Caution] = ()
+    candidate_cautions: Sequence[Caution] = ()
+    pair_cautions: Sequence[Caution] = ()  # that come of comparing these two
+
+    @property
+    def has_verdict(self) -> bool:
+        """Whether the metric judged by allows a conclusion at all, if only `insufficient`."""
+        test = self.test(self.primary_metric)
+        return bool(test["verdict"] != "suspect" and test["n_pairs"])
 
     def test(self, metric: str) -> dict[str, Any]:
         """The row of one metric.
@@ -47,12 +63,10 @@ class Comparison:
         for row in self.tests:
             if row["metric"] == metric:
                 return row
-        import difflib
-
         known = [row["metric"] for row in self.tests]
-        near = difflib.get_close_matches(metric, known, n=3, cutoff=0.4)
-        instead = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"
-        raise UsageError(f"unknown metric {metric!r}; {instead}", where="--metric")
+        raise UsageError(
+            f"unknown metric {metric!r}{did_you_mean(metric, known)}", where="--metric"
+        )
 
 
 def compare_runs(
@@ -77,7 +91,7 @@ def compare_runs(
     against = baseline if isinstance(baseline, Run) else baseline.run
     refuse_unlike(connection, against, candidate)
     variables = build_variables(connection)
-    primary = metric or candidate.primary_metric or _dataset_metric(connection, candidate)
+    primary = metric or primary_metric(connection, [candidate])
     _stage(connection, baseline, candidate, primary)
     _render_to(
         connection,
@@ -112,64 +126,41 @@ def compare_runs(
         macros,
         variables,
     )
-    call = "paired_tests('compared_pairs', 'compared_measures')"
-    tests = rows(connection, render_macro(macros, call, variables))
+    _render_to(
+        connection,
+        "compared_lists",
+        "paired_lists('compared_pairs', 'compared_task_lists')",
+        macros,
+        variables,
+    )
+    call = (
+        "paired_tests('compared_pairs', 'compared_measures', 'compared_lists', 'compared_suspects')"
+    )
+    tests = sorted(
+        (
+            {name: value for name, value in row.items() if name not in _FAMILY_COLUMNS}
+            for row in rows(connection, render_macro(macros, call, variables))
+        ),
+        key=_metric_order,
+    )
+    cautions = run_cautions(
+        connection, [against.run_id, candidate.run_id], [primary, *SHOWN_METRICS]
+    )
     result = Comparison(
         baseline=against,
         candidate=candidate,
         primary_metric=primary,
-        tests=sorted(
-            ({k: v for k, v in row.items() if k not in _FAMILY_COLUMNS} for row in tests),
-            key=_metric_order,
-        ),
+        tests=tests,
         flipped=_flipped(connection, primary),
         variables=variables,
+        baseline_cautions=cautions[against.run_id]
+        if isinstance(baseline, Run)
+        else frozen_cautions(baseline),
+        candidate_cautions=cautions[candidate.run_id],
+        pair_cautions=depth_cautions({"baseline": against, "candidate": candidate}),
     )
     result.test(primary)
     return result
-
-
-def refuse_unlike(connection: DuckDBPyConnection, baseline: Run, candidate: Run) -> None:
-    """Refuse runs that are not judged by the same gold.
-
-    Raises:
-        UsageError: other dataset or edition, with the edition that can judge both, if there is one.
-    """
-    if baseline.dataset != candidate.dataset:
-        raise UsageError(
-            f"the baseline ran on dataset {baseline.dataset!r}, the candidate on "
-            f"{candidate.dataset!r}; only runs on one dataset can be compared",
-            hint=f"evalake runs list --dataset {quote(candidate.dataset)}",
-        )
-    if baseline.edition != candidate.edition:
-        what = (
-            f"the baseline is judged by edition {baseline.edition} of {baseline.dataset}, the "
-            f"candidate by {candidate.edition}"
-        )
-        common = _common_edition(connection, baseline, candidate)
-        if common is None:
-            raise UsageError(
-                f"{what}, and no edition asks what both answered; run the baseline again",
-                hint=f"evalake runs list --dataset {quote(candidate.dataset)}",
-            )
-        raise UsageError(
-            f"{what}; edition {common} can judge both: compare them with --scenario {common}",
-            hint=f"evalake build --gold {quote(candidate.dataset)}@{common} --scenario {common}",
-        )
-
-
-def _common_edition(connection: DuckDBPyConnection, baseline: Run, candidate: Run) -> str | None:
-    """The edition that can judge both runs; a frozen baseline was judged by its own alone."""
-    found = rows(
-        connection,
-        "select run_id, edition from dim_run_editions "
-        f"where run_id in ({sql_literal(baseline.run_id)}, {sql_literal(candidate.run_id)}) "
-        "order by edition",
-    )
-    of_candidate = [row["edition"] for row in found if row["run_id"] == candidate.run_id]
-    of_baseline = {row["edition"] for row in found if row["run_id"] == baseline.run_id}
-    of_baseline = of_baseline or {baseline.edition}
-    return next((edition for edition in of_candidate if edition in of_baseline), None)
 
 
 def build_variables(connection: DuckDBPyConnection) -> dict[str, Any]:
@@ -197,11 +188,24 @@ def _stage(
         connection.register("frozen_metrics", baseline.task_metrics())
         connection.execute("insert into compared_metrics by name select * from frozen_metrics")
     connection.execute(
+        "create or replace temp table compared_task_lists as select run_id, task_id, list_digest "
+        "from fct_task_lists where list_contains(?, run_id)",
+        [run_ids],
+    )
+    suspect_reason = None if isinstance(baseline, Run) else baseline.suspect_reason
+    connection.execute(
+        "create or replace temp table compared_suspects as select run_id, suspect_reason "
+        "from fct_run_completeness where suspect and list_contains($runs, run_id) "
+        "union all select $frozen, $reason where $reason is not null",
+        {"runs": run_ids, "frozen": against.run_id, "reason": suspect_reason},
+    )
+    connection.execute(
         "create or replace temp table compared_pairs as select ''::varchar as family, "
         "?::varchar as dataset, ?::varchar as edition, ?::varchar as split, "
         "?::varchar as primary_metric, ?::varchar as baseline_run_id, "
         "?::varchar as candidate_run_id, ?::varchar as baseline_kind, "
-        "?::varchar as baseline_file, ?::varchar as baseline_sha256, ''::varchar as adjusted_with",
+        "?::varchar as baseline_file, ?::varchar as baseline_sha256, "
+        "?::bigint as baseline_depth, ?::bigint as candidate_depth, ''::varchar as adjusted_with",
         [
             candidate.dataset,
             candidate.edition,
@@ -214,6 +218,8 @@ def _stage(
                 if isinstance(baseline, Run)
                 else ["frozen", baseline.file, baseline.sha256]
             ),
+            against.depth,
+            candidate.depth,
         ],
     )
 
@@ -227,14 +233,6 @@ def _render_to(
 ) -> None:
     sql = render_macro(macros, call, variables)
     connection.execute(f"create or replace temp table {table} as {sql}")
-
-
-def _dataset_metric(connection: DuckDBPyConnection, run: Run) -> str:
-    found = connection.execute(
-        "select primary_metric from lake.datasets where dataset = ? and edition = ?",
-        [run.dataset, run.edition],
-    ).fetchone()
-    return found[0] if found else "recall@10"
 
 
 def _flipped(connection: DuckDBPyConnection, metric: str) -> list[dict[str, Any]]:
@@ -253,10 +251,9 @@ def _flipped(connection: DuckDBPyConnection, metric: str) -> list[dict[str, Any]
 
 def _metric_order(row: Mapping[str, Any]) -> tuple[bool, str, int, str]:
     """The primary metric first, then by measure and cutoff."""
-    head = row["metric"].partition("@")[2].partition(":")[0]
     return (
         not row["is_primary"],
         row["measure"],
-        int(head) if head.isdigit() else 0,
+        cutoff_of(row["metric"]) or 0,
         row["metric"],
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from evalake_warehouse.errors import ExitCode
+from evalake_warehouse.questions.verdicts import same_lists, suspects
 
 Outcome = Literal["holds", "regression", "inconclusive"]
 
@@ -35,9 +36,9 @@ def judge(
 ) -> GateVerdict:
     """Judge one row of a paired comparison.
 
-    In this order: too few common tasks say nothing; an interval that lies below `-max_drop` is a
-    regression; a candidate that failed where the baseline did not may have dodged hard
-    tasks, so its scores prove nothing; else it holds.
+    In this order: a suspect run allows no verdict; too few common tasks say nothing; an interval
+    that lies below `-max_drop` is a regression; a candidate that failed where the baseline did not
+    may have dodged hard tasks, so its scores prove nothing; else it holds.
 
     Args:
         test: a row as in `fct_paired_tests`.
@@ -45,6 +46,8 @@ def judge(
         same_split: both runs were asked the same tasks, so that one that lacks some is partial.
     """
     n_pairs, metric = test["n_pairs"], test["metric"]
+    if suspect := suspects(test):
+        return GateVerdict("inconclusive", f"no verdict on {metric}: {suspect}")
     if n_pairs < min_pairs:
         return GateVerdict(
             "inconclusive", f"{n_pairs} common scored tasks; at least {min_pairs} are needed"
@@ -67,4 +70,5 @@ def judge(
             f"the candidate lacks {test['n_baseline_scored'] - n_pairs} of the baseline's "
             f"{test['n_baseline_scored']} scored tasks; {measured}",
         )
-    return GateVerdict("holds", f"{measured}: no drop beyond {max_drop:g} is shown")
+    same = f"; {told}" if (told := same_lists(test)) else ""
+    return GateVerdict("holds", f"{measured}: no drop beyond {max_drop:g} is shown{same}")

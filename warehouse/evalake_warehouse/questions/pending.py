@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ class Pending:
     n_changed: int  # judged before some of their files were written
     n_other_gold: int  # judged before an edition arrived that may judge them
     command: str
+    behind: frozenset[str] = frozenset()  # ids of those judged too early
 
     def __str__(self) -> str:
         told = []
@@ -51,14 +53,25 @@ def find_pending(connection: DuckDBPyConnection, listing: LakeListing) -> Pendin
     judged = {run_id: hashed for run_id, hashed, *_ in found}
     judges = Judges(listing, read_pins(_variables(connection).get("gold", "")))
     chosen = {dataset: content_hash(judges.editions_key(dataset)) for *_, dataset, _ in found}
-    n_other = sum(
-        run_id in begun and chosen[dataset] != hashed for run_id, _, dataset, hashed in found
-    )
-    n_changed = sum(judged[run] != files_hash(listing.by_run[run]) for run in begun & judged.keys())
+    other = {
+        run_id
+        for run_id, _, dataset, hashed in found
+        if run_id in begun and chosen[dataset] != hashed
+    }
+    changed = {
+        run for run in begun & judged.keys() if judged[run] != files_hash(listing.by_run[run])
+    }
     n_new = len(begun - judged.keys())
-    if not n_new and not n_changed and not n_other:
+    if not n_new and not changed and not other:
         return None
-    return Pending(n_new, n_changed, n_other, build_command(connection))
+    command = build_command(connection)
+    return Pending(n_new, len(changed), len(other), command, frozenset(changed | other))
+
+
+def mark_behind(connection: DuckDBPyConnection, run_ids: Iterable[str] = ()) -> None:
+    """Keep for `run_cautions` which runs were judged too early, beside those marked before."""
+    connection.execute("create temp table if not exists runs_behind (run_id varchar)")
+    connection.execute("insert into runs_behind select unnest(?::varchar[])", [list(run_ids)])
 
 
 def _variables(connection: DuckDBPyConnection) -> dict[str, Any]:

@@ -1,95 +1,114 @@
-"""Which run a person means: by id, unique prefix, label or `latest`."""
+"""Runs as the warehouse knows them: one class for commands, comparisons, charts and reports."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalake_warehouse.errors import UsageError
-from evalake_warehouse.questions.pending import build_command
+from evalake_warehouse.nearest import nearest
+from evalake_warehouse.questions.open_warehouse import rows
+from evalake_warehouse.vocabulary import CONTROL_ROLE, CONTROL_SYSTEMS
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-LATEST = "latest"
-_SHORTEST_PREFIX = 4
+# Tried in this order where neither the runs nor their dataset name a primary metric.
+_USUAL_METRICS = ("recall@5", "ndcg@10", "success@5", "mrr", "coverage")
+# What is told of a run beside its figures, for instance in JSON.
+_RECORD = (
+    "run_id",
+    "arm_label",
+    "dataset",
+    "edition",
+    "split",
+    "depth",
+    "primary_metric",
+    "status",
+    "started_at",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What is needed to address a run and to know what it may be compared with."""
+    """A run in its first family or in the one looked at."""
 
     run_id: str
     arm_label: str
+    arm_hash: str
+    system: str
+    system_version: str
     dataset: str
     edition: str
     split: str
-    primary_metric: str | None
+    depth: int | None  # None for a frozen baseline whose file does not tell
+    output: str | None
+    primary_metric: str | None  # that its family declares
     status: str
     started_at: datetime
+    n_tasks: int  # planned
+    finished_at: datetime | None = None
+    sweep_id: str | None = None
+    family: str | None = None
+    role: str | None = None
+    git_sha: str | None = None
+    n_seen: int = 0  # tasks with an attempt
+    task_set: int = 0  # hash of the tasks with an attempt; equal where the tasks are
+    config: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __str__(self) -> str:
         return f"{self.arm_label} on {self.dataset}/{self.split} ({self.run_id})"
 
+    @property
+    def is_control(self) -> bool:
+        """Whether the arm is a yardstick rather than a candidate."""
+        return self.role == CONTROL_ROLE or self.system in CONTROL_SYSTEMS
 
-def resolve_run(
-    connection: DuckDBPyConnection,
-    text: str,
-    *,
-    dataset: str | None = None,
-    split: str | None = None,
-    like: Run | None = None,
-) -> Run:
-    """The run that `text` names: an id, a label (its last run), `latest`, or an id's unique prefix.
+    @property
+    def place(self) -> str:
+        """Dataset, edition and split: what a panel must not mix."""
+        return f"{self.dataset} {self.edition[:8]} ({self.split})"
 
-    Args:
-        dataset: consider runs on this dataset only.
-        split: consider runs on this split only.
-        like: of the runs that a label or `latest` names, take one that can be compared with this
-            one, if there is any.
-
-    Raises:
-        UsageError: no run, or several, with what comes near.
-    """
-    runs = [
-        run
-        for run in list_runs(connection)
-        if dataset in (None, run.dataset) and split in (None, run.split)
-    ]
-    if not runs:
-        _refuse_unjudged(connection, text, dataset, split)
-        if dataset is not None:
-            check_dataset(dataset, known_datasets(connection))
-        where = "/".join(part for part in (dataset, split) if part)
-        raise UsageError(f"no runs{' on ' + where if where else ''} yet", hint="evalake runs list")
-    for run in runs:
-        if text == run.run_id:
-            return run
-    named = [run for run in runs if text in (LATEST, run.arm_label)]
-    if named:
-        return min(named, key=lambda run: _distance(run, like))  # the first of equals: the latest
-    matching = [run for run in runs if run.run_id.startswith(text.lower())]
-    if len(matching) == 1 and len(text) >= _SHORTEST_PREFIX:
-        return matching[0]
-    if matching:
-        shown = "; ".join(map(str, matching[:5]))
-        raise UsageError(
-            f"{len(matching)} run ids start with {text!r}: {shown}", hint="evalake runs list"
-        )
-    _refuse_unjudged(connection, text, dataset, split)
-    raise UsageError(f"no run {text!r}; {_near(text, runs)}", hint="evalake runs list")
+    def record(self) -> dict[str, Any]:
+        """What identifies the run and what it may be compared with."""
+        return {name: getattr(self, name) for name in _RECORD}
 
 
 def list_runs(connection: DuckDBPyConnection) -> list[Run]:
-    """Every run of the warehouse, the latest first."""
-    rows = connection.execute(
-        "select run_id, arm_label, dataset, edition, split, primary_metric, status, started_at "
-        "from dim_runs order by run_id desc"
-    ).fetchall()
-    return [Run(*row) for row in rows]
+    """Every run of the warehouse, the latest first, without what it answered."""
+    return [_run(row) for row in rows(connection, "select * from dim_runs order by run_id desc")]
+
+
+def primary_metric(connection: DuckDBPyConnection, runs: Sequence[Run]) -> str:
+    """The metric that runs of one place are judged by.
+
+    It is what their family declares, else their dataset's, else a usual one that they have.
+    """
+    first = runs[0]
+    declared = [run.primary_metric for run in runs if run.primary_metric]
+    if declared:
+        return declared[0]
+    found = rows(
+        connection,
+        "select primary_metric from dim_editions where dataset = ? and edition = ?",
+        [first.dataset, first.edition],
+    )
+    of_dataset = [row["primary_metric"] for row in found if row["primary_metric"]]
+    return of_dataset[0] if of_dataset else _usual_metric(connection, runs)
+
+
+def _usual_metric(connection: DuckDBPyConnection, runs: Sequence[Run]) -> str:
+    found = rows(
+        connection,
+        "select distinct metric from fct_run_metrics "
+        "where list_contains(?, run_id) and n_scored > 0 order by metric",
+        [[run.run_id for run in runs]],
+    )
+    scored = [row["metric"] for row in found]
+    return next((name for name in (*_USUAL_METRICS, *scored) if name in scored), _USUAL_METRICS[0])
 
 
 def known_datasets(connection: DuckDBPyConnection) -> list[str]:
@@ -107,56 +126,25 @@ def check_dataset(name: str, known: Iterable[str]) -> None:
         UsageError: with the nearest names.
     """
     names = sorted(known)
-    if name not in names:
-        raise UsageError(
-            f"no dataset {name!r} here{_instead(name, names)}", hint="evalake datasets list"
-        )
+    if name in names:
+        return
+    near = " or ".join(map(repr, nearest(name, names)))
+    there_are = f"there are: {', '.join(names)}" if names else "none was ingested yet"
+    raise UsageError(
+        f"no dataset {name!r} here; {f'did you mean {near}?' if near else there_are}",
+        hint="evalake datasets list",
+    )
 
 
-def _refuse_unjudged(
-    connection: DuckDBPyConnection, text: str, dataset: str | None, split: str | None
-) -> None:
-    """Tell a run that the lake has and the warehouse has not from one that does not exist."""
-    waiting = connection.execute(
-        "select distinct run_id, arm_label from lake.main.runs "
-        "where run_id not in (select run_id from dim_runs) "
-        "and ($dataset is null or dataset = $dataset) and ($split is null or split = $split)",
-        {"dataset": dataset, "split": split},
-    ).fetchall()
-    for run_id, label in waiting:
-        by_id = len(text) >= _SHORTEST_PREFIX and run_id.startswith(text.lower())
-        if by_id or text in (LATEST, label):
-            what = f"run {text!r} is in the lake and not judged yet"
-            raise UsageError(what, hint=build_command(connection))
+def _run(row: Mapping[str, Any]) -> Run:
+    elsewhere = {"config", "n_seen", "task_set"}
+    values = {field.name: row[field.name] for field in fields(Run) if field.name not in elsewhere}
+    return Run(**values, config=_json_object(row["config_json"]))
 
 
-def _distance(run: Run, other: Run | None) -> int:
-    """How many of dataset, edition and split two runs do not share, the weightiest first."""
-    if other is None:
-        return 0
-    if run.dataset != other.dataset:
-        return 3
-    if run.edition != other.edition:
-        return 2
-    return int(run.split != other.split)
-
-
-def _near(text: str, runs: list[Run]) -> str:
-    labels = list(dict.fromkeys(run.arm_label for run in runs))
-    if near := _nearest(text, labels):
-        return f"did you mean {near}?"
-    return f"the latest are {', '.join(map(repr, labels[:5]))}"
-
-
-def _instead(name: str, known: list[str]) -> str:
-    if near := _nearest(name, known):
-        return f"; did you mean {near}?"
-    return f"; there are: {', '.join(known)}" if known else "; none was ingested yet"
-
-
-def _nearest(text: str, names: list[str]) -> str:
-    """Up to three names that resemble the text or have it in them."""
-    folded = {name.lower(): name for name in names}
-    near = difflib.get_close_matches(text.lower(), folded, n=3, cutoff=0.5)
-    near += [key for key in folded if text.lower() in key and key not in near]
-    return " or ".join(repr(folded[key]) for key in near[:3])
+def _json_object(text: str | None) -> dict[str, Any]:
+    try:
+        value = json.loads(text or "{}")
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
