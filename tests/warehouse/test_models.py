@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
 import pytest
+import yaml
 from lake_factory import RunWriter, docs, write_dataset
 
 from evalake_warehouse.build.batches import plan_batches
@@ -14,7 +20,7 @@ from evalake_warehouse.build.settings import BuildSettings
 from evalake_warehouse.lake.reader import list_lake
 from evalake_warehouse.project import Project
 
-pytestmark = pytest.mark.dbt
+MODELS = Path(__file__).parents[2] / "models"
 
 
 @pytest.fixture
@@ -39,7 +45,23 @@ def results(project: Project) -> list[NodeResult]:
     return unit + run_dbt(project, database, ["build", *NOT_BUILT])
 
 
+@pytest.mark.dbt
 def test_all_unit_tests_and_data_tests_pass(results: list[NodeResult]) -> None:
     assert {result.status for result in results} <= {"pass", "success"}
-    marts = {result.name for result in results if result.name.startswith(("fct_", "dim_"))}
-    assert len([result for result in results if result.kind == "unit_test"]) >= len(marts)
+    ran = {result.name for result in results if result.kind == "unit_test"}
+    assert ran == {test["name"] for test in unit_tests()}
+
+
+def unit_tests() -> Iterator[dict[str, Any]]:
+    """Every unit test that a yml file beside the models declares."""
+    for file in MODELS.rglob("*.yml"):
+        yield from yaml.safe_load(file.read_text(encoding="utf-8")).get("unit_tests", [])
+
+
+def test_every_model_with_a_rule_and_every_mart_has_a_unit_test_by_name() -> None:
+    rule = re.compile(r"^(?!--).*\b(join|where|qualify|group by|case|coalesce)\b", re.MULTILINE)
+    sql = {path: path.read_text(encoding="utf-8") for path in MODELS.rglob("*.sql")}
+    wanted = {
+        path.stem for path, text in sql.items() if path.parent.name == "marts" or rule.search(text)
+    }
+    assert wanted - {test["model"] for test in unit_tests()} == set()
