@@ -39,7 +39,7 @@ def check_arguments(arguments: Sequence[str]) -> None:
     """
     for number, argument in enumerate(arguments, start=1):
         before = arguments[number - 2] if number > 1 else ""
-        where = before if before.startswith("--") else f"argument {number}"
+        where = before if re.match("--.", before) else f"argument {number}"
         if argument != argument.encode("utf-8", "replace").decode():
             raise UsageError(f"not UTF-8: {argument!a}", where=where)
         if not argument or _VALUE_MISSING.fullmatch(argument):

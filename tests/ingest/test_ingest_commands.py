@@ -193,7 +193,7 @@ def test_a_ranking_without_qrels_is_one_on_the_dataset_in_the_lake(
         ("sucess@1", "error: --metric: no metric `sucess@1`; nearest: success@1, "),
         ("recall@5:symbol", "error: --metric: no metric `recall@5:symbol`; nearest: recall@5, "),
         ("hits", "error: --metric: no metric `hits`; there are: recall@1, "),
-        ("", "error: --metric: no metric ``; there are: recall@1, "),
+        ("", "error: --metric: empty; leave it out or give a value"),
     ],
 )
 def test_a_metric_that_no_run_will_have_is_refused_before_anything_is_written(

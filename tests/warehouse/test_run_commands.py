@@ -16,7 +16,7 @@ from evalake_warehouse.project import Project, find_project_dir
 pytestmark = pytest.mark.dbt
 
 GOLD = {"t1": {"a": 1}, "t2": {"b": 1}, "t3": {"c": 1}}
-CONFIG = {f"key_{number:03d}": "x" * 20 for number in range(100)}  # 3,500 characters as JSON
+CONFIG = {f"opt_{number:03d}": "x" * 20 for number in range(100)}  # 3,500 characters as JSON
 COMMANDS = [
     ["runs", "list"],
     ["runs", "show", "latest"],

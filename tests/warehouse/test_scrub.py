@@ -159,7 +159,7 @@ def test_every_text_column_of_the_lake_is_scrubbed_or_known_to_be_ours() -> None
         "run_id", "event", "arm_hash", "query_variant", "output", "evalake_version", "git_sha",
         "sweep_id", "family", "ingestion_hash", "payload_sha256", "phase", "temperature",
         "path_status", "gold_sha256", "scorer", "scorer_version", "batch", "arrival_id",
-        "selection_json", "language",
+        "selection_json", "language", "network_block",
     }  # fmt: skip
     for name, table in TABLES.items():
         texts = {field.name for field in table.schema if field.type == pa.string()}

@@ -58,6 +58,7 @@ _TABLES: Mapping[str, str] = {
 _EMPTY: Mapping[str, str] = {
     "fct_run_cautions": "run_id varchar, caution varchar, metric varchar, n bigint, of_n bigint, "
     "detail varchar, is_suspect boolean",
+    "fct_task_lists": "run_id varchar, task_id varchar, list_digest varchar",
 }
 _PAIRED = "family, baseline_run_id, candidate_run_id, metric, n_pairs, mean_diff, diff_low, " \
     "diff_high, p_holm, verdict"  # fmt: skip
