@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,20 @@ from evalake_warehouse.project import Project, find_project_dir
 ROOT = Path(__file__).resolve().parents[1]
 
 
+@pytest.fixture(scope="session")
+def kept_statements(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The one thing that the caches of all tests share, those of other workers too."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "kept-statements"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
 @pytest.fixture(autouse=True)
-def _isolated_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _isolated_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept_statements: Path) -> None:
+    cache = tmp_path / "user" / "cache" / "evalake"
+    cache.mkdir(parents=True)
+    (cache / "statements").symlink_to(kept_statements)
     monkeypatch.setenv("HOME", str(tmp_path / "user"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user" / "cache"))
     monkeypatch.setenv("EVALAKE_HOME", str(tmp_path / "home"))

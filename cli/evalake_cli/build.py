@@ -38,6 +38,12 @@ def build(
         ),
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="Judge every run again.")] = False,
+    with_dbt: Annotated[
+        bool,
+        typer.Option(
+            "--with-dbt", help="Let dbt run the models, and not what it made of them before."
+        ),
+    ] = False,
     wait: Annotated[
         float, typer.Option(min=0, help="Seconds to wait for another build.", metavar="SECONDS")
     ] = 60.0,
@@ -65,6 +71,7 @@ def build(
             settings=settings,
             scenario=scenario,
             full=full,
+            with_dbt=with_dbt,
             wait_s=wait,
             on_step=on_step,
         )

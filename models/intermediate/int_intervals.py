@@ -9,17 +9,10 @@ RULES = "1"
 
 def model(dbt, session):  # noqa: ARG001 - the signature is dbt's
     """Bootstrap, cluster intervals and sign-flip tests of all changed series."""
-    from evalake_warehouse.statistics.intervals import STATISTICS_RULES, Settings
-    from evalake_warehouse.statistics.relation import interval_table
+    from evalake_warehouse.statistics.intervals import STATISTICS_RULES
+    from evalake_warehouse.statistics.relation import configured_intervals
 
     dbt.config(materialized="table")
     if RULES != STATISTICS_RULES:
         raise ValueError(f"int_intervals has rules {RULES}, evalake_warehouse {STATISTICS_RULES}")
-    wanted = dbt.config.get("meta")
-    settings = Settings(
-        confidence=float(wanted["confidence"]),
-        resamples=int(wanted["resamples"]),
-        bootstrap_seed=int(wanted["bootstrap_seed"]),
-        sign_flips=int(wanted["sign_flips"]),
-    )
-    return interval_table(dbt.ref("int_series"), settings)
+    return configured_intervals(dbt.ref("int_series"), dbt.config.get("meta"))

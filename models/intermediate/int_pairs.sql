@@ -167,7 +167,7 @@ depths as (
 ),
 
 measured as (
-    {{ measured_pairs() }}
+    select * from {{ source('build', 'measured_pairs') }}
 )
 
 select

@@ -78,7 +78,7 @@ def test_an_import_ends_with_what_was_kept_and_dropped_and_the_command_that_list
         (("--dataset", "starter", "--label", "l"), "`starter` is a benchmark"),
         (("--dataset", "latest", "--label", "l"), "`latest` cannot name a dataset"),
         (("--dataset", "Mine", "--label", "l"), "'Mine' cannot name a dataset"),
-        (("--dataset", "", "--label", "l"), "'' cannot name a dataset"),
+        (("--dataset", "", "--label", "l"), "--dataset: empty"),
         (("--dataset", "mine", "--label", ""), "--label: "),
         (("--dataset", "mine", "--label", "latest"), "the run that was recorded last"),
         (("--dataset", "mine"), "a ranking needs a label"),

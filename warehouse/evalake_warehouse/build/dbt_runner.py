@@ -38,6 +38,7 @@ class NodeResult:
     materialized: str | None  # view, table, incremental, seed, test
     seconds: float
     message: str | None
+    node: Any  # as dbt has it, with its compiled SQL
 
 
 class _CrashedError(BuildError):
@@ -172,6 +173,7 @@ def _node_result(result: Any) -> NodeResult:
         materialized=getattr(result.node.config, "materialized", None),
         seconds=result.execution_time,
         message=result.message,
+        node=result.node,
     )
 
 

@@ -128,6 +128,7 @@ def lay_batch(
         unread = connection.execute("select distinct run_id from build.lost_texts").fetchall()
         _create_keys(connection, "changed_families", "family", batch.families)
         _create_keys(connection, "candidates", "run_id", batch.candidates)
+        _lay_measured_pairs(connection, database)
     if batch.families:
         with duckdb.connect(str(database)) as connection:
             for table in _tables_with(connection, "family", "candidate_run_id"):
@@ -184,6 +185,25 @@ def _create_keys(
         f"create or replace table build.{table} as "
         f"select unnest(cast([{listed}] as varchar[])) as {column}"
     )
+
+
+def _lay_measured_pairs(connection: DuckDBPyConnection, database: Path) -> None:
+    """What is left to measure depends on what was: a table that the models are about to add to."""
+    connection.execute(f"attach {sql_literal(str(database))} as built (read_only)")
+    known = connection.execute(
+        "select 1 from duckdb_tables() "
+        "where database_name = 'built' and table_name = 'int_pair_measures'"
+    ).fetchone()
+    connection.execute(
+        "create or replace table build.measured_pairs as "
+        + (
+            "select distinct baseline_run_id, candidate_run_id from built.int_pair_measures"
+            if known
+            else "select null::varchar as baseline_run_id, null::varchar as candidate_run_id "
+            "where false"
+        )
+    )
+    connection.execute("detach built")
 
 
 def _delete(connection: DuckDBPyConnection, table: str, column: str, keys: Iterable[str]) -> None:

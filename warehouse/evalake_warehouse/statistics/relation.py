@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,19 @@ _FLOATS = ("ci_low", "ci_high", "cluster_low", "cluster_high", "design_effect", 
 _ROWS_AT_ONCE = 4_000_000
 _PAIRED = ("pair", "pair_breakout")
 _CLUSTERED = ("run", "pair")
+
+
+def configured_intervals(
+    scores: duckdb.DuckDBPyRelation, configured: Mapping[str, object]
+) -> pa.Table:
+    """`interval_table` by the settings of the model `int_intervals`, which dbt renders as text."""
+    settings = Settings(
+        confidence=float(str(configured["confidence"])),
+        resamples=int(str(configured["resamples"])),
+        bootstrap_seed=int(str(configured["bootstrap_seed"])),
+        sign_flips=int(str(configured["sign_flips"])),
+    )
+    return interval_table(scores, settings)
 
 
 def interval_table(scores: duckdb.DuckDBPyRelation, settings: Settings) -> pa.Table:

@@ -1,0 +1,111 @@
+"""A build without dbt makes the very tables that dbt makes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from lake_factory import RunWriter, docs, write_dataset
+
+from evalake_warehouse.build.protocol import build
+from evalake_warehouse.build.settings import BuildSettings
+from evalake_warehouse.errors import BuildError
+from evalake_warehouse.project import Project
+from evalake_warehouse.questions.warehouse_files import warehouse_link
+
+pytestmark = pytest.mark.dbt
+EDITION = "e1"
+
+
+@pytest.fixture
+def lake(project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Project:
+    """Two families of runs, failures among them; a cache that no other test writes to."""
+    monkeypatch.setenv("EVALAKE_CACHE", str(tmp_path / "cache"))
+    write_dataset(project.home, {f"t{n}": {"a": 1, "b": 2} for n in range(12)}, edition=EDITION)
+    for label, role in (("one", "baseline"), ("two", "candidate"), ("three", "candidate")):
+        add_run(project, label, role)
+    return project
+
+
+def add_run(project: Project, label: str, role: str) -> None:
+    run = RunWriter(project.home, EDITION, arm_label=label)
+    run.event("started", n_tasks=12, family="f", role=role, primary_metric="recall@10")
+    answers: dict[str, Any] = {f"t{n}": docs("a", "x") if n % 3 else "error" for n in range(11)}
+    run.attempts(answers | {"t11": docs(label[0], "b")})
+    run.event("finished", n_tasks=12, status="finished")
+
+
+def tables(project: Project) -> dict[str, Any]:
+    """Columns, constraints and rows of every table of the warehouse but the builds' own."""
+    with duckdb.connect(str(warehouse_link(project, None)), read_only=True) as connection:
+        declared = connection.execute("select table_name, sql from duckdb_tables()").fetchall()
+        return {
+            table: (ddl, connection.execute(f"from {table} order by all").fetchall())
+            for table, ddl in declared
+            if table != "meta_build"
+        }
+
+
+def kept_files(project: Project) -> list[Path]:
+    return sorted((project.cache / "statements").glob("*.json"))
+
+
+def test_replayed_builds_make_the_tables_that_dbt_makes(lake: Project, tmp_path: Path) -> None:
+    build(lake, with_dbt=True)
+    by_dbt = tables(lake)
+    assert len(kept_files(lake)) == 1
+    build(lake, full=True)
+    assert tables(lake) == by_dbt
+    # One more run, on top of what is there: rows are added to tables that exist.
+    add_run(lake, "four", "candidate")
+    build(lake)
+    added = tables(lake)
+    build(lake, full=True, with_dbt=True)
+    assert added == tables(lake)
+    assert len(added["dim_runs"][1]) == 4
+
+
+def test_dbt_is_not_imported_when_its_statements_are_kept(lake: Project) -> None:
+    build(lake)
+    script = (
+        "import sys; from pathlib import Path; from evalake_warehouse.build.protocol import build; "
+        "from evalake_warehouse.project import Project; "
+        f"build(Project(home=Path({str(lake.home)!r}), data_dir=Path({str(lake.data_dir)!r})), "
+        "full=True); print(sorted(name for name in sys.modules if name.split('.')[0] == 'dbt'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_other_variables_and_damaged_files_are_for_dbt_again(lake: Project) -> None:
+    build(lake)
+    [kept] = kept_files(lake)
+    build(lake, settings=BuildSettings(margin=0.5), scenario="wide")
+    assert len(kept_files(lake)) == 2
+    whole = kept.read_bytes()
+    before = tables(lake)
+    for damaged in (whole[:100], b"", whole.replace(b'"kind":"model"', b'"sort":"model"')):
+        kept.write_bytes(damaged)
+        build(lake, full=True)
+        assert (kept.read_bytes(), tables(lake)) == (whole, before)
+
+
+def test_a_statement_or_a_test_that_fails_leaves_the_warehouse_as_it_was(lake: Project) -> None:
+    build(lake)
+    before = tables(lake)
+    [kept] = kept_files(lake)
+    whole = kept.read_text()
+    kept.write_text(whole.replace("count(*) as n_common_lists", "nonsense(*) as n_common_lists"))
+    with pytest.raises(BuildError, match=r"model int_pair_lists: Catalog Error") as failed:
+        build(lake, full=True)
+    assert failed.value.hint == "evalake build --full --with-dbt"
+    kept.write_text(whole.replace("having count(*) > 1", "having count(*) > 0"))
+    with pytest.raises(BuildError, match=r"test unique_grain_dim_run_editions\S*: 3 rows fail it"):
+        build(lake, full=True)
+    assert tables(lake) == before
