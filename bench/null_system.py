@@ -18,12 +18,12 @@ from pathlib import Path
 
 from evalake_ingest.editions.pipeline import ingest
 from evalake_ingest.records import CorpusDocument, DatasetInfo, GoldItem, Loaded, Qrel, Task
-from evalake_runners.engine.arms import ArmSpec
 from evalake_runners.engine.plan import Request, make_plan
 from evalake_runners.engine.progress import Progress
 from evalake_runners.engine.runner import SweepRunner
-from evalake_runners.engine.stop import StopFlag
+from evalake_runners.sweeps.arms import ArmSpec
 from evalake_runners.sweeps.config import DatasetEntry, Limits
+from evalake_runners.workers.stop import StopFlag
 from evalake_warehouse.project import Project
 
 SMALL, LARGE = 1_000, 10_000

@@ -14,7 +14,7 @@ from evalake_cli.output import print_json, print_rows, say
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from evalake_runners.engine.arms import ArmSpec
+    from evalake_runners.sweeps.arms import ArmSpec
     from evalake_runners.sweeps.sweep_file import LoadedSweep
 
 config_app = typer.Typer(no_args_is_help=True, help="Sweep and system files.")
@@ -71,7 +71,7 @@ def schema(
 @config_app.command(epilog="Example: evalake config show configs/sweeps/demo.yaml --json")
 def show(file: FileArgument, as_json: JsonFlag = False) -> None:
     """Show each arm as it would be recorded, in YAML: versions, hash, effective configuration."""
-    from evalake_runners.engine.arms import bind
+    from evalake_runners.sweeps.arms import bind
 
     rows: list[dict[str, Any]] = []
     arms, _ = _arms(file)
@@ -102,8 +102,8 @@ def show(file: FileArgument, as_json: JsonFlag = False) -> None:
 
 def _shallow(loaded: LoadedSweep) -> list[str]:
     """Arms whose depth is small for the metric that a dataset in the lake judges them by."""
-    from evalake_runners.engine.depths import shallow
     from evalake_runners.engine.lake_read import LakeView
+    from evalake_runners.sweeps.depths import shallow
 
     view = LakeView(current_project().home)
     found: dict[str, None] = {}
@@ -120,8 +120,8 @@ def _shallow(loaded: LoadedSweep) -> list[str]:
 
 def _arms(file: Path) -> tuple[tuple[ArmSpec, ...], LoadedSweep | None]:
     """The arms of a file, and what else it says if it is a sweep."""
+    from evalake_runners.configuration.yaml_file import read_yaml
     from evalake_runners.sweeps.sweep_file import is_system_file, load_sweep, load_system
-    from evalake_runners.sweeps.yaml_file import read_yaml
 
     project = current_project()
     content = read_yaml(file).content
@@ -134,9 +134,9 @@ def _arms(file: Path) -> tuple[tuple[ArmSpec, ...], LoadedSweep | None]:
 
 def _keys(name: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The keys that a file or a system takes, as rows and as a JSON schema."""
-    from evalake_runners.engine.describing import list_keys
-    from evalake_runners.engine.systems import key_rows
     from evalake_runners.sweeps.config import Sweep, SystemFile
+    from evalake_runners.workers.describing import list_keys
+    from evalake_runners.workers.systems import key_rows
 
     models: dict[str, type[BaseModel]] = {"sweep": Sweep, "system": SystemFile}
     if name not in models:

@@ -46,7 +46,7 @@ def tell_failures(
         command: the invocation at hand.
     """
     from evalake_runners.engine.failures import told
-    from evalake_runners.engine.run_log import log_file
+    from evalake_runners.workers.run_log import log_file
 
     for result in results:
         if lines := told(failures.get(result.run_id or "", ())):

@@ -87,7 +87,7 @@ def show(
 ) -> None:
     """Show one run: arm, completeness, failures, metrics, latency, branches, cautions, its log."""
     from evalake_runners.engine.failures import read_failures
-    from evalake_runners.engine.run_log import log_file
+    from evalake_runners.workers.run_log import log_file
     from evalake_warehouse.lake.reader import list_lake
     from evalake_warehouse.questions.cautions import run_cautions
     from evalake_warehouse.questions.open_warehouse import rows

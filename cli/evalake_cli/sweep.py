@@ -78,7 +78,7 @@ def _run(flags: dict[str, Any], *, retry_failed: bool) -> int:
     from evalake_runners.engine.plan import make_plan
     from evalake_runners.engine.progress import Progress
     from evalake_runners.engine.runner import SweepRunner
-    from evalake_runners.engine.stop import stop_on_signals
+    from evalake_runners.workers.stop import stop_on_signals
 
     project = current_project()
     request = make_request(project, flags, retry_failed=retry_failed)
@@ -156,7 +156,7 @@ def _tell_other_labels(cells: Iterable[Cell]) -> None:
 
 def _tell_shallow(cells: Iterable[Cell]) -> None:
     """Where an arm is asked for fewer hits than the metric that it is judged by needs."""
-    from evalake_runners.engine.depths import shallow
+    from evalake_runners.sweeps.depths import shallow
 
     told = (
         (cell, shallow(cell.arm.spec, cell.primary_metric, cell.dataset.primary_level))

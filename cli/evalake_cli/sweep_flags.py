@@ -179,7 +179,7 @@ def _checked(
     model: type[Model], values: dict[str, Any], flags: Mapping[str, str] = MappingProxyType({})
 ) -> Model:
     """A model of what flags say; problems name the flag."""
-    from evalake_runners.sweeps.yaml_file import check
+    from evalake_runners.configuration.yaml_file import check
 
     made, wrong = check(model, values)
     if made is None:
@@ -207,8 +207,8 @@ def _on_split(entry: DatasetEntry, split: str | None) -> DatasetEntry:
 def _split(name: str | None) -> Any:
     from typing import get_args
 
+    from evalake_runners.configuration.yaml_file import did_you_mean
     from evalake_runners.sweeps.config import Split
-    from evalake_runners.sweeps.yaml_file import did_you_mean
 
     known = get_args(Split)
     if name is not None and name not in known:

@@ -1,1 +1,1 @@
-"""Systems under test, sweeps over them, and the `evalake` command line."""
+"""Systems under test, and sweeps that run them over ingested datasets into the lake."""

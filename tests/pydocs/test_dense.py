@@ -10,7 +10,7 @@ import pytest
 from evalake_runners.adapters.protocol import CorpusView
 from evalake_runners.adapters.pydocs_mcp.models import model_fingerprint
 from evalake_runners.adapters.pydocs_mcp.workspace import Workspace, settings_document
-from evalake_runners.engine.network import is_local
+from evalake_runners.workers.network import is_local
 from evalake_warehouse.errors import ConfigError, SystemFailedError
 
 from .conftest import Make, ask

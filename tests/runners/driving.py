@@ -7,13 +7,13 @@ from typing import Any
 
 from toy import rows
 
-from evalake_runners.engine.arms import ArmSpec
 from evalake_runners.engine.cell_run import CellResult
 from evalake_runners.engine.plan import Plan, Request, make_plan
 from evalake_runners.engine.progress import Progress
 from evalake_runners.engine.runner import SweepRunner
-from evalake_runners.engine.stop import StopFlag
+from evalake_runners.sweeps.arms import ArmSpec
 from evalake_runners.sweeps.config import DatasetEntry, Limits
+from evalake_runners.workers.stop import StopFlag
 from evalake_warehouse.project import Project
 
 MISBEHAVING = "python:misbehaving"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from driving import arm
 
-from evalake_runners.engine.arms import Arm, bind
+from evalake_runners.sweeps.arms import Arm, bind
 from evalake_warehouse.project import Project
 
 # Answers with the first file whose score is highest; `score` and `chunk` are what tests edit.

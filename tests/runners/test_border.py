@@ -11,10 +11,10 @@ from driving import arm, run, running, statuses
 from toy import rows
 
 from evalake_runners.adapters.protocol import Answer, IndexReport, RawHit
-from evalake_runners.engine import fields
-from evalake_runners.engine.answers import pack_answer, pack_report
-from evalake_runners.engine.channel import BadMessageError
-from evalake_runners.engine.replies import Answered, Failed, decode_reply, encode_reply
+from evalake_runners.workers import fields
+from evalake_runners.workers.answers import pack_answer, pack_report
+from evalake_runners.workers.channel import BadMessageError
+from evalake_runners.workers.replies import Answered, Failed, decode_reply, encode_reply
 from evalake_warehouse.project import Project
 
 BORDERING = "python:bordering"

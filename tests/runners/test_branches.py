@@ -12,8 +12,8 @@ from tests.pydocs.fake_llm import FakeLlm, picks, serve
 from toy import evalake, rows
 
 from evalake_runners.adapters.bm25 import Bm25System
-from evalake_runners.engine.arms import Arm, ArmSpec, bind
-from evalake_runners.engine.blobs import Blob
+from evalake_runners.sweeps.arms import Arm, ArmSpec, bind
+from evalake_runners.workers.blobs import Blob
 from evalake_warehouse.build.protocol import build
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.project import Project

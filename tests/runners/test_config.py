@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from toy import Sweep, evalake, rows
 
-from evalake_runners.engine.depths import shallow
+from evalake_runners.sweeps.depths import shallow
 from evalake_runners.sweeps.sweep_file import load_sweep, load_system
 from evalake_warehouse.errors import ConfigError, UsageError
 from evalake_warehouse.project import Project

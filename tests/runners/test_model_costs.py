@@ -14,7 +14,7 @@ from tests.pydocs.fake_llm import FakeLlm, completion, picks, serve
 from toy import rows
 
 from evalake_runners.adapters.ledger import BudgetSpentError, Ledger, LedgerPlace, Used
-from evalake_runners.engine.arms import ArmSpec
+from evalake_runners.sweeps.arms import ArmSpec
 from evalake_warehouse.project import Project
 
 # 1,000 tokens in and 100 out, at $10 a million of either.

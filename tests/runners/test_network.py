@@ -12,7 +12,7 @@ import pytest
 from driving import arm, run
 from toy import rows
 
-from evalake_runners.engine import network
+from evalake_runners.workers import network
 from evalake_warehouse.project import Project
 
 BORDERING = "python:bordering"

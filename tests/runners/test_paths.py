@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalake_runners.engine.paths import PathResolver
+from evalake_runners.workers.paths import PathResolver
 
 ROOT = Path("/corpora/abc/files")
 PATHS = (

@@ -13,7 +13,7 @@ from handmade import system, write
 from toy import PYTHONPATH, evalake
 
 from evalake_runners.engine.failures import Failure, grouped, read_failures, told
-from evalake_runners.engine.run_log import MAX_BYTES, MAX_WORKER_BYTES, keep_output, log_file
+from evalake_runners.workers.run_log import MAX_BYTES, MAX_WORKER_BYTES, keep_output, log_file
 from evalake_warehouse.lake.reader import list_lake
 from evalake_warehouse.project import Project
 

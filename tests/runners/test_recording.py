@@ -15,10 +15,11 @@ from driving import arm, hit_set, run
 from toy import rows
 
 from evalake_runners.adapters.protocol import Answer, RawHit
-from evalake_runners.engine import channel, record
-from evalake_runners.engine.answers import pack_answer
+from evalake_runners.engine import record
 from evalake_runners.engine.record import Outcome, RunRecorder
-from evalake_runners.engine.replies import Answered, ReplyTooLargeError, encode_reply
+from evalake_runners.workers import channel
+from evalake_runners.workers.answers import pack_answer
+from evalake_runners.workers.replies import Answered, ReplyTooLargeError, encode_reply
 from evalake_warehouse.project import Project
 
 MEGABYTE = 1_000_000
@@ -62,7 +63,7 @@ def test_hits_without_texts_count_too(tmp_path: Path) -> None:
 def test_an_answer_that_is_too_large_to_cross_is_an_error_of_its_task(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("evalake_runners.engine.replies.MAX_MESSAGE_BYTES", 2**20)
+    monkeypatch.setattr("evalake_runners.workers.replies.MAX_MESSAGE_BYTES", 2**20)
     packed = pack_answer(Answer([RawHit(text="x" * 3 * 2**20)]), depth=1, resolver=None)
     with pytest.raises(ReplyTooLargeError, match="the answer has 3 MiB, more than 1 MiB"):
         encode_reply(1, Answered(packed, 0.5, is_cold=True))

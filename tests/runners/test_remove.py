@@ -16,7 +16,7 @@ from evalake_ingest.removal import plan_removal, remove
 from evalake_runners.engine.indexes import list_indexes
 from evalake_runners.engine.locks import cell_lock_file, try_lock
 from evalake_runners.engine.removing import remove_now
-from evalake_runners.engine.run_log import log_file
+from evalake_runners.workers.run_log import log_file
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.lake.reader import list_lake
 from evalake_warehouse.project import Project

@@ -17,8 +17,8 @@ from toy import Sweep, command, environment, ingest_toy, rows
 
 from evalake_runners.engine.plan import Cell, make_plan
 from evalake_runners.engine.progress import Progress, Step
-from evalake_runners.engine.stop import StopFlag
 from evalake_runners.sweeps.sweep_file import load_sweep
+from evalake_runners.workers.stop import StopFlag
 from evalake_warehouse.project import Project
 
 SLOW = """\

@@ -19,10 +19,10 @@ from toy import rows
 from evalake_runners.adapters.files import package_version, path_sha256
 from evalake_runners.adapters.pydocs_mcp.models import model_fingerprint
 from evalake_runners.adapters.sources import read_source
-from evalake_runners.engine.arms import bind, edited_since
-from evalake_runners.engine.describing import Description, describe
 from evalake_runners.engine.plan import make_plan
+from evalake_runners.sweeps.arms import bind, edited_since
 from evalake_runners.sweeps.sweep_file import load_system
+from evalake_runners.workers.describing import Description, describe
 from evalake_warehouse.errors import EvalakeError, ExitCode, UsageError
 from evalake_warehouse.project import Project
 
@@ -238,7 +238,7 @@ def test_an_installed_package_counts_by_its_version(
         newer = replace(described.source, packages={**found.packages, "bm25s": "99"})
         return replace(described, source=newer)
 
-    monkeypatch.setattr("evalake_runners.engine.arms.describe", with_newer_package)
+    monkeypatch.setattr("evalake_runners.sweeps.arms.describe", with_newer_package)
     assert bound(toy, "glue").arm_hash != before.arm_hash
 
 

@@ -1,1 +1,1 @@
-"""The sweep engine: plans cells, indexes corpora once, asks systems in workers, records."""
+"""The sweep engine: plans cells, indexes each corpus once, asks the systems, writes the lake."""

@@ -14,25 +14,25 @@ from evalake_ingest.corpora.store import open_corpus
 from evalake_ingest.editions.pipeline import record_corpus
 from evalake_runners.adapters.ledger import LedgerPlace
 from evalake_runners.adapters.protocol import CorpusView
-from evalake_runners.engine.answers import PackedSpending
-from evalake_runners.engine.arms import edited_since
 from evalake_runners.engine.events import RunFacts, finished_row, started_row
 from evalake_runners.engine.indexes import IndexOutcome, IndexStore
 from evalake_runners.engine.lake_read import LakeView
 from evalake_runners.engine.looks import look_row, mirror
 from evalake_runners.engine.plan import Cell, Request
-from evalake_runners.engine.pool import (
+from evalake_runners.engine.progress import Progress, Step
+from evalake_runners.engine.record import Outcome, RunRecorder
+from evalake_runners.engine.search import Search, WorkerStartError
+from evalake_runners.sweeps.arms import edited_since
+from evalake_runners.workers.answers import PackedSpending
+from evalake_runners.workers.pool import (
     MAX_STARTS,
     Worker,
     WorkerCrashedError,
     WorkerTimeoutError,
 )
-from evalake_runners.engine.progress import Progress, Step
-from evalake_runners.engine.record import Outcome, RunRecorder
-from evalake_runners.engine.replies import Failed
-from evalake_runners.engine.run_log import log_file
-from evalake_runners.engine.search import Search, WorkerStartError
-from evalake_runners.engine.stop import StopFlag
+from evalake_runners.workers.replies import Failed
+from evalake_runners.workers.run_log import log_file
+from evalake_runners.workers.stop import StopFlag
 from evalake_warehouse.lake.arrivals import next_id
 from evalake_warehouse.project import Project
 from evalake_warehouse.scratch import scratch_folder

@@ -17,15 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from evalake_runners.adapters.protocol import CorpusView, IndexReport
-from evalake_runners.engine.arms import Arm
-from evalake_runners.engine.fields import count
-from evalake_runners.engine.pool import (
+from evalake_runners.sweeps.arms import Arm
+from evalake_runners.workers.fields import count
+from evalake_runners.workers.pool import (
     MAX_STARTS,
     Worker,
     WorkerCrashedError,
     WorkerTimeoutError,
 )
-from evalake_runners.engine.replies import Failed, Indexed, read_report
+from evalake_runners.workers.replies import Failed, Indexed, read_report
 from evalake_warehouse.file_names import file_name
 from evalake_warehouse.scratch import scratch_folder, telling_full_disk
 from evalake_warehouse.scrub import scrub_tree

@@ -12,8 +12,8 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from evalake_runners.engine.answers import PackedAnswer, PackedSpending
 from evalake_runners.engine.indexes import IndexOutcome
+from evalake_runners.workers.answers import PackedAnswer, PackedSpending
 from evalake_warehouse.identity import canonical_json, sha256_text
 from evalake_warehouse.lake.arrivals import next_id
 from evalake_warehouse.lake.schemas import TABLES

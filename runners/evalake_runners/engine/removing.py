@@ -9,7 +9,7 @@ from shlex import quote
 from evalake_ingest.removal import Removal, remove
 from evalake_runners.engine.indexes import StoredIndex, list_indexes, remove_index
 from evalake_runners.engine.locks import held_locks
-from evalake_runners.engine.run_log import log_file
+from evalake_runners.workers.run_log import log_file
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.project import Project
 

@@ -13,8 +13,8 @@ from evalake_runners.engine.locks import cell_lock_file, try_lock
 from evalake_runners.engine.plan import Cell, Plan, settle
 from evalake_runners.engine.progress import Progress
 from evalake_runners.engine.record import RunRecorder
-from evalake_runners.engine.redact import describe
-from evalake_runners.engine.stop import StopFlag
+from evalake_runners.workers.redact import describe
+from evalake_runners.workers.stop import StopFlag
 from evalake_warehouse.errors import EvalakeError
 from evalake_warehouse.identity import content_hash
 from evalake_warehouse.leftovers import sweep_leftovers

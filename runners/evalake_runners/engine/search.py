@@ -9,19 +9,19 @@ from datetime import datetime
 from multiprocessing.connection import wait
 
 from evalake_runners.adapters.protocol import CorpusView, Query
-from evalake_runners.engine.answers import PackedSpending
 from evalake_runners.engine.indexes import IndexOutcome
 from evalake_runners.engine.lake_read import TaskRow
-from evalake_runners.engine.pool import (
+from evalake_runners.engine.record import Outcome, utc_now
+from evalake_runners.sweeps.config import Limits
+from evalake_runners.workers.answers import PackedSpending
+from evalake_runners.workers.pool import (
     MAX_STARTS,
     Worker,
     WorkerCrashedError,
     WorkerTimeoutError,
 )
-from evalake_runners.engine.record import Outcome, utc_now
-from evalake_runners.engine.replies import Answered, Failed, Opened
-from evalake_runners.engine.stop import STEP_S, StopFlag
-from evalake_runners.sweeps.config import Limits
+from evalake_runners.workers.replies import Answered, Failed, Opened
+from evalake_runners.workers.stop import STEP_S, StopFlag
 
 _OWN_PHASES = ("search", "open")
 

@@ -1,1 +1,1 @@
-"""What a sweep file may say, with the line of everything that is wrong in it."""
+"""What a sweep declares: its files, the systems they configure, and each arm's identity."""

@@ -6,8 +6,11 @@ import asyncio
 import os
 from typing import TYPE_CHECKING, Any
 
+from evalake_runners.adapters.ledger import Ledger
 from evalake_runners.adapters.protocol import CorpusView
+from evalake_runners.adapters.pydocs_mcp.config import LlmConfig
 from evalake_runners.adapters.pydocs_mcp.llm import LlmClient
+from evalake_runners.adapters.pydocs_mcp.pipelines import Pipeline
 from evalake_runners.adapters.pydocs_mcp.searching import InProcessSearcher
 from evalake_runners.adapters.pydocs_mcp.tokens import require_encoding, use_estimated_tokens
 from evalake_runners.adapters.pydocs_mcp.workspace import Workspace
@@ -16,39 +19,44 @@ from evalake_warehouse.errors import SystemFailedError
 if TYPE_CHECKING:
     from pydocs_mcp.retrieval.config import AppConfig
 
-    from evalake_runners.adapters.pydocs_mcp.system import PydocsSystem
-
 
 def open_in_process(
-    system: PydocsSystem, corpus: CorpusView, workspace: Workspace, settings: AppConfig
+    corpus: CorpusView,
+    workspace: Workspace,
+    settings: AppConfig,
+    *,
+    pipeline: Pipeline,
+    llm_config: LlmConfig | None,
+    ledger: Ledger,
 ) -> InProcessSearcher:
     """Build the arm's pipeline over an index; call inside `isolated`."""
     from pydocs_mcp.retrieval.factories import build_retrieval_context
     from pydocs_mcp.retrieval.pipeline import CodeRetrieverPipeline
 
     runner = asyncio.Runner()
-    llm = _language_model(system, runner)
-    has_vectors = "vectors" in system.pipeline.needs
+    llm = _language_model(llm_config, ledger, runner) if pipeline.asks_llm else None
+    has_vectors = "vectors" in pipeline.needs
     context = build_retrieval_context(
         workspace.database,
         settings,
         embedder=None if has_vectors else _Absent("embedder"),  # None: it builds the configured one
         llm_client=llm or _Absent("language model"),
     )
-    limit = None if system.config.llm is None else system.config.llm.max_tree_tokens
+    limit = None if llm_config is None else llm_config.max_tree_tokens
     return InProcessSearcher(
-        pipeline=CodeRetrieverPipeline.from_dict(system.pipeline.document_for(limit), context),
-        is_composite=system.pipeline.is_composite,
+        pipeline=CodeRetrieverPipeline.from_dict(pipeline.document_for(limit), context),
+        is_composite=pipeline.is_composite,
         title_is_doc_id=corpus.kind == "documents",
         llm=llm,
         runner=runner,
     )
 
 
-def _language_model(system: PydocsSystem, runner: asyncio.Runner) -> LlmClient | None:
-    """The arm's language model, once it has been shown to answer."""
-    config = system.config.llm
-    if config is None or not system.pipeline.asks_llm:
+def _language_model(
+    config: LlmConfig | None, ledger: Ledger, runner: asyncio.Runner
+) -> LlmClient | None:
+    """The arm's language model, once it has been shown to answer; None if it has none."""
+    if config is None:
         return None
     key = config.api_key_env and os.environ.get(config.api_key_env)
     if config.api_key_env and not key and not config.dry_run:
@@ -57,7 +65,7 @@ def _language_model(system: PydocsSystem, runner: asyncio.Runner) -> LlmClient |
             where="llm",
             hint=f"export {config.api_key_env}=...",
         )
-    client = LlmClient(config, key, ledger=system.ledger)
+    client = LlmClient(config, key, ledger=ledger)
     if config.prompt_size == "estimate":
         use_estimated_tokens()
     else:

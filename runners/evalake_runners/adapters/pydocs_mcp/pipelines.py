@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from evalake_runners.sweeps.yaml_file import dotted
-from evalake_runners.sweeps.yaml_values import PlainValues, check_bounds
+from evalake_runners.configuration.yaml_file import dotted
+from evalake_runners.configuration.yaml_values import PlainValues, check_bounds
 from evalake_warehouse.errors import ConfigError, Problem
 
 _NEEDS = {

@@ -182,7 +182,14 @@ class PydocsSystem:
             counts = runner.run(count_index(self._database(workspace), settings))
             require_branches(self.pipeline.needs, counts, where=self.name)
             if not self.is_served:
-                return open_in_process(self, corpus, workspace, settings)
+                return open_in_process(
+                    corpus,
+                    workspace,
+                    settings,
+                    pipeline=self.pipeline,
+                    llm_config=self.config.llm,
+                    ledger=self.ledger,
+                )
         return open_server(
             corpus,
             workspace,

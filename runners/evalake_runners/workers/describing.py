@@ -22,17 +22,17 @@ from evalake_runners.adapters.facts import SystemFacts, read_facts
 from evalake_runners.adapters.registry import is_plugin
 from evalake_runners.adapters.setup import Setup
 from evalake_runners.adapters.sources import Source
-from evalake_runners.engine.fields import text
-from evalake_runners.engine.pool import (
+from evalake_runners.configuration.yaml_values import Loc
+from evalake_runners.workers.fields import text
+from evalake_runners.workers.pool import (
     MAX_STARTS,
     Worker,
     WorkerCrashedError,
     WorkerTimeoutError,
 )
-from evalake_runners.engine.replies import Failed, Refused, Reply, Told
-from evalake_runners.engine.stop import StopFlag
-from evalake_runners.engine.systems import tell
-from evalake_runners.sweeps.yaml_values import Loc
+from evalake_runners.workers.replies import Failed, Refused, Reply, Told
+from evalake_runners.workers.stop import StopFlag
+from evalake_runners.workers.systems import tell
 from evalake_warehouse.errors import ConfigError, UsageError
 from evalake_warehouse.scratch import scratch_folder
 from evalake_warehouse.secrets import remember_secret

@@ -11,10 +11,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, get_args
 
 from evalake_runners.adapters.protocol import IndexReport
-from evalake_runners.engine import fields
-from evalake_runners.engine.answers import PackedAnswer, PackedHit, PackedSpending, pack_report
-from evalake_runners.engine.channel import MAX_MESSAGE_BYTES, BadMessageError
-from evalake_runners.engine.network import NETWORK_BLOCKS
+from evalake_runners.workers import fields
+from evalake_runners.workers.answers import PackedAnswer, PackedHit, PackedSpending, pack_report
+from evalake_runners.workers.channel import MAX_MESSAGE_BYTES, BadMessageError
+from evalake_runners.workers.network import NETWORK_BLOCKS
 from evalake_warehouse.errors import EvalakeError, Problem
 
 _N_HIT_FIELDS = len(get_args(PackedHit))

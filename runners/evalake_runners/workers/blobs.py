@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evalake_runners.adapters.protocol import Answer, RawHit
-from evalake_runners.engine.redact import clean
+from evalake_runners.workers.redact import clean
 from evalake_warehouse.errors import SystemFailedError
 
 # Raised when the same hits would give another text: such arms are other arms.

@@ -61,11 +61,11 @@ def _become_worker(channel: int, keeper: int, *, network: bool) -> None:
     os.close(nothing)
     is_off = False
     if not network:
-        from evalake_runners.engine.network import leave_network
+        from evalake_runners.workers.network import leave_network
 
         is_off = leave_network()  # before any thread: a process with several cannot
     die_with(keeper)
-    from evalake_runners.engine.worker import serve
+    from evalake_runners.workers.worker import serve
 
     serve(channel, network="no" if network else "process" if is_off else "python")
 

@@ -37,7 +37,7 @@ from evalake_runners.adapters.protocol import (
     UnreadAnswerError,
 )
 from evalake_runners.adapters.setup import Setup
-from evalake_runners.engine.answers import (
+from evalake_runners.workers.answers import (
     PackedSpending,
     pack_answer,
     pack_call,
@@ -45,12 +45,12 @@ from evalake_runners.engine.answers import (
     pack_report,
     pack_spending,
 )
-from evalake_runners.engine.blobs import Blob, as_blob
-from evalake_runners.engine.channel import BadMessageError, Channel, ChannelClosedError
-from evalake_runners.engine.network import block_network
-from evalake_runners.engine.paths import PathResolver
-from evalake_runners.engine.redact import describe, short_reason
-from evalake_runners.engine.replies import (
+from evalake_runners.workers.blobs import Blob, as_blob
+from evalake_runners.workers.channel import BadMessageError, Channel, ChannelClosedError
+from evalake_runners.workers.network import block_network
+from evalake_runners.workers.paths import PathResolver
+from evalake_runners.workers.redact import describe, short_reason
+from evalake_runners.workers.replies import (
     Answered,
     Failed,
     Indexed,
@@ -61,7 +61,7 @@ from evalake_runners.engine.replies import (
     Told,
     encode_reply,
 )
-from evalake_runners.engine.systems import loaded_files, make_system, tell
+from evalake_runners.workers.systems import loaded_files, make_system, tell
 from evalake_warehouse.errors import EvalakeError, Problem
 from evalake_warehouse.scrub import scrub
 from evalake_warehouse.secrets import remembered_secrets

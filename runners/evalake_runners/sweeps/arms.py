@@ -9,8 +9,8 @@ from typing import Any
 
 from evalake_runners.adapters.files import path_sha256
 from evalake_runners.adapters.setup import Setup
-from evalake_runners.engine.blobs import Blob
-from evalake_runners.engine.describing import describe
+from evalake_runners.workers.blobs import Blob
+from evalake_runners.workers.describing import describe
 from evalake_warehouse.errors import EvalakeError, UsageError
 from evalake_warehouse.identity import canonical_json, content_hash
 from evalake_warehouse.project import Project

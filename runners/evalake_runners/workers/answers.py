@@ -13,9 +13,9 @@ from itertools import islice
 from typing import Any
 
 from evalake_runners.adapters.protocol import Answer, IndexReport, RawHit, Spending
-from evalake_runners.engine import fields
-from evalake_runners.engine.paths import RESOLVED, UNRESOLVED, PathResolver
-from evalake_runners.engine.redact import short_reason
+from evalake_runners.workers import fields
+from evalake_runners.workers.paths import RESOLVED, UNRESOLVED, PathResolver
+from evalake_runners.workers.redact import short_reason
 from evalake_warehouse.scrub import scrub, scrub_evidence
 from evalake_warehouse.secrets import known_secrets
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalake_runners.engine.arms import ArmSpec
+from evalake_runners.sweeps.arms import ArmSpec
 from evalake_warehouse.questions.definitions import cutoff_of, enough_depth
 
 _LEAST_PER_CUTOFF = 3  # hits; several of a list are often of one file

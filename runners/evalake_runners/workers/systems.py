@@ -15,7 +15,7 @@ from evalake_runners.adapters.protocol import System
 from evalake_runners.adapters.registry import PLUGIN_PREFIX, get_adapter, is_plugin
 from evalake_runners.adapters.setup import Setup, Strict
 from evalake_runners.adapters.sources import read_source
-from evalake_runners.sweeps.yaml_file import check, model_in
+from evalake_runners.configuration.yaml_file import check, model_in
 from evalake_warehouse.errors import ConfigError, EvalakeError, Problem, UsageError
 
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from types import UnionType
 from typing import IO, Any
 
-from evalake_runners.engine.channel import BadMessageError, Channel, ChannelClosedError
-from evalake_runners.engine.redact import short_reason
-from evalake_runners.engine.replies import (
+from evalake_runners.workers.channel import BadMessageError, Channel, ChannelClosedError
+from evalake_runners.workers.redact import short_reason
+from evalake_runners.workers.replies import (
     Answered,
     Failed,
     Indexed,
@@ -30,14 +30,14 @@ from evalake_runners.engine.replies import (
     Told,
     decode_reply,
 )
-from evalake_runners.engine.run_log import keep_output
-from evalake_runners.engine.stop import STEP_S, StopFlag
+from evalake_runners.workers.run_log import keep_output
+from evalake_runners.workers.stop import STEP_S, StopFlag
 
 # Not multiprocessing's spawn: that runs the main script again, and gives no process group and no
 # own stdout. The path is handed over so that the worker imports what evalake does.
 _BOOTSTRAP = (
     "import sys, json; sys.path[:] = json.loads(sys.argv[2]); "
-    "from evalake_runners.engine.keeper import keep; "
+    "from evalake_runners.workers.keeper import keep; "
     "keep(int(sys.argv[1]), int(sys.argv[3]), network=sys.argv[4] == 'network')"
 )
 # To each kind of message; any of them may also be `Failed`.

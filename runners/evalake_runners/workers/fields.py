@@ -11,7 +11,7 @@ import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evalake_runners.engine.redact import clean
+from evalake_runners.workers.redact import clean
 
 MAX_COUNT = 2**53  # sums of many stay within 64 bits, and JSON readers agree on it
 MAX_COST_USD = 1e6

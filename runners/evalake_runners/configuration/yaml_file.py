@@ -10,7 +10,7 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from evalake_runners.sweeps.yaml_values import Loc, PlainValues, check_bounds
+from evalake_runners.configuration.yaml_values import Loc, PlainValues, check_bounds
 from evalake_warehouse.errors import ConfigError, Problem
 from evalake_warehouse.secrets import remember_secrets
 
