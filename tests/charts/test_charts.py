@@ -9,6 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from statsmodels.stats.multitest import multipletests
 from tests.charts.conftest import build_project
 from tests.charts.fixture_arms import ARMS, T0, Arm, RunSpec, demo_runs
 
@@ -16,10 +17,11 @@ from evalake_reports import charts
 from evalake_reports.charts import Marts, Selection, open_marts, panels
 from evalake_reports.charts.gallery import ACROSS_SPLITS, CHARTS, Options, draw, draw_across
 from evalake_reports.charts.latency import latency_rows, log_ticks, pareto_front
-from evalake_reports.charts.paired_rows import holm
+from evalake_reports.charts.paired_rows import paired_rows
 from evalake_reports.charts.save import save, to_svg
 from evalake_reports.charts.theme import Style
 from evalake_warehouse.errors import UsageError
+from evalake_warehouse.questions import pair_tests
 
 HTML_LABEL = "<script>alert('x')</script><img src=x onerror=alert(1)>&amp;" + "arm-" * 65
 STYLES = {"wide": Style(), "phone": Style(theme="dark", width=300, compact=True, bare=True)}
@@ -153,9 +155,26 @@ def test_a_pair_that_no_family_declares_is_tested_on_demand(demo_marts: Marts) -
     assert points[0]["diff_low"] < points[0]["mean_diff"] < points[0]["diff_high"]
 
 
-def test_holm_steps_down_and_never_decreases() -> None:
-    # By hand: 3 x 0.01, then max with 2 x 0.02, then max with 1 x 0.03.
-    assert holm([0.02, 0.01, None, 0.03]) == pytest.approx([0.04, 0.03, None, 0.04])
+def test_candidates_tested_on_demand_are_tested_once_and_adjusted_together(
+    demo_marts: Marts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arms = ["ripgrep", "pydocs-dense", "pydocs-hybrid", "pydocs-lexical"]
+    selection = charts.select(demo_marts, arms, baseline="ripgrep")
+    calls = []
+
+    def counted(*arguments: Any, **named: Any) -> list[dict[str, Any]]:
+        calls.append(named["metrics"])
+        return tests_of_pairs(*arguments, **named)
+
+    tests_of_pairs = pair_tests.pair_tests
+    monkeypatch.setattr(pair_tests, "pair_tests", counted)
+    found = paired_rows(selection, "recall@5")
+    assert paired_rows(selection, "recall@5") == found
+    assert calls == [["recall@5"]]
+    adjusted = multipletests([row["p_value"] for row in found], method="holm")[1]
+    assert len(found) == 3
+    assert [row["p_holm"] for row in found] == pytest.approx(list(adjusted), abs=1e-12)
+    assert adjusted[0] != found[0]["p_value"]
 
 
 def test_wins_and_losses_count_tasks(demo: Selection) -> None:

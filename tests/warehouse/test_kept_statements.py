@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,11 @@ def tables(project: Project) -> dict[str, Any]:
         }
 
 
+def statements(kept: bytes) -> dict[str, Any]:
+    """By name: dbt takes models that do not read each other in any order."""
+    return {row["name"]: row for row in json.loads(kept)["statements"]}
+
+
 def kept_files(project: Project) -> list[Path]:
     return sorted((project.cache / "statements").glob("*.json"))
 
@@ -93,7 +99,8 @@ def test_other_variables_and_damaged_files_are_for_dbt_again(lake: Project) -> N
     for damaged in (whole[:100], b"", whole.replace(b'"kind":"model"', b'"sort":"model"')):
         kept.write_bytes(damaged)
         build(lake, full=True)
-        assert (kept.read_bytes(), tables(lake)) == (whole, before)
+        assert tables(lake) == before
+        assert statements(kept.read_bytes()) == statements(whole)
 
 
 def test_a_statement_or_a_test_that_fails_leaves_the_warehouse_as_it_was(lake: Project) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from evalake_warehouse.project import Project
+    from evalake_warehouse.questions.baseline import Baseline
 
 
 class Marts:
@@ -23,7 +24,8 @@ class Marts:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, *, macros: Path) -> None:
         self.connection = connection
-        self.macros = macros  # the dbt project's, for comparisons made on demand
+        self._macros = macros  # the dbt project's, for comparisons made on demand
+        self._pair_tests: dict[tuple[str, ...], list[dict[str, Any]]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -49,6 +51,29 @@ class Marts:
     def values(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Rows of a query without their column names, for the large ones."""
         return self.connection.execute(sql, list(values)).fetchall()
+
+    def pair_tests(
+        self, baseline: Run | Baseline, candidates: Sequence[Run], metric: str
+    ) -> list[dict[str, Any]]:
+        """Candidates tested against the baseline on a metric: columns of `fct_paired_tests`.
+
+        p is adjusted over the candidates. Several charts and tables ask for the same tests, which
+        are made once.
+        """
+        from evalake_warehouse.questions.pair_tests import pair_tests
+
+        against = baseline.run_id if isinstance(baseline, Run) else baseline.sha256
+        key = (against, metric, *ids(candidates))
+        if candidates and key not in self._pair_tests:
+            self._pair_tests[key] = pair_tests(
+                self.connection,
+                baseline,
+                candidates,
+                macros=self._macros,
+                primary_metric=metric,
+                metrics=[metric],
+            )
+        return self._pair_tests.get(key, [])
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from shlex import quote
 from typing import Any
 
@@ -109,39 +109,11 @@ def _declared(selection: Selection, baseline: Run, metric: str) -> list[dict[str
 
 
 def _on_demand(selection: Selection, baseline: Run, metric: str) -> list[dict[str, Any]]:
-    from evalake_warehouse.questions.compare import compare_runs
-
-    against = selection.frozen or baseline
-    found = []
-    for run in _candidates(selection, baseline):
-        result = compare_runs(
-            selection.marts.connection,
-            against,
-            run,
-            macros=selection.marts.macros,
-            metric=metric,
-        )
-        row = result.test(metric)
-        if row["n_pairs"]:
-            found.append(row)
-    for row, adjusted in zip(found, holm([row["p_value"] for row in found]), strict=True):
-        row["p_holm"] = adjusted
-    return sorted(found, key=lambda row: -(row["mean_diff"] or 0))
-
-
-def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Step-down adjusted p values, in the order given; None stays None.
-
-    Source:
-        Holm, A simple sequentially rejective multiple test procedure (1979).
-    """
-    known = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
-    adjusted: list[float | None] = [None] * len(p_values)
-    largest = 0.0
-    for rank, (p, place) in enumerate(known):
-        largest = max(largest, min(1.0, (len(known) - rank) * p))
-        adjusted[place] = largest
-    return adjusted
+    found = selection.marts.pair_tests(
+        selection.frozen or baseline, _candidates(selection, baseline), metric
+    )
+    paired = [dict(row) for row in found if row["n_pairs"]]
+    return sorted(paired, key=lambda row: (-(row["mean_diff"] or 0), row["candidate_run_id"]))
 
 
 def _frozen_scores(selection: Selection, metric: str) -> Mapping[str, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,10 +17,8 @@ from evalake_warehouse.questions.cautions import (
 from evalake_warehouse.questions.comparable import refuse_unlike
 from evalake_warehouse.questions.definitions import SHOWN_METRICS, cutoff_of
 from evalake_warehouse.questions.open_warehouse import rows
-from evalake_warehouse.questions.rendered_macros import render_macro
+from evalake_warehouse.questions.pair_tests import build_variables, pair_tests
 from evalake_warehouse.questions.runs import Run, primary_metric
-from evalake_warehouse.statistics.intervals import Settings
-from evalake_warehouse.statistics.relation import interval_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,54 +89,11 @@ def compare_runs(
     refuse_unlike(connection, against, candidate)
     variables = build_variables(connection)
     primary = metric or primary_metric(connection, [candidate])
-    _stage(connection, baseline, candidate, primary)
-    _render_to(
-        connection,
-        "compared_values",
-        "paired_values('compared_pairs', 'compared_metrics', 'compared_metrics', 'dim_tasks')",
-        macros,
-        variables,
-    )
-    connection.execute(
-        "create or replace temp table compared_slices as select *, "
-        "null::varchar as dimension, null::varchar as dimension_value from compared_values"
-    )
-    _render_to(
-        connection, "compared_series", "paired_series('compared_slices', 'pair')", macros, variables
-    )
-    scores = connection.sql(
-        f"select {render_macro(macros, 'stat_series_id()', variables)} as series_id, * "
-        "from compared_series"
-    )
-    settings = Settings(
-        confidence=variables["confidence"],
-        resamples=variables["resamples"],
-        bootstrap_seed=variables["bootstrap_seed"],
-        sign_flips=variables["sign_flips"],
-    )
-    connection.register("compared_intervals", interval_table(scores, settings))
-    _render_to(
-        connection,
-        "compared_measures",
-        "paired_measures('compared_pairs', 'compared_slices', 'compared_metrics', "
-        "'compared_intervals', 'metric_definitions')",
-        macros,
-        variables,
-    )
-    _render_to(
-        connection,
-        "compared_lists",
-        "paired_lists('compared_pairs', 'compared_task_lists')",
-        macros,
-        variables,
-    )
-    call = (
-        "paired_tests('compared_pairs', 'compared_measures', 'compared_lists', 'compared_suspects')"
-    )
+    found = pair_tests(connection, baseline, [candidate], macros=macros, primary_metric=primary)
     tests = sorted(
         (
             {name: value for name, value in row.items() if name not in _FAMILY_COLUMNS}
-            for row in rows(connection, render_macro(macros, call, variables))
+            for row in found
         ),
         key=_metric_order,
     )
@@ -161,78 +115,6 @@ def compare_runs(
     )
     result.test(primary)
     return result
-
-
-def build_variables(connection: DuckDBPyConnection) -> dict[str, Any]:
-    """The variables that the warehouse was built with."""
-    found = connection.execute(
-        "select vars_json from meta_build order by build_id desc limit 1"
-    ).fetchone()
-    return {"sign_flips": 9_999, **json.loads(found[0] if found else "{}")}
-
-
-def _stage(
-    connection: DuckDBPyConnection, baseline: Run | Baseline, candidate: Run, primary: str
-) -> None:
-    against = baseline if isinstance(baseline, Run) else baseline.run
-    run_ids = (
-        [candidate.run_id, against.run_id] if isinstance(baseline, Run) else [candidate.run_id]
-    )
-    connection.execute(
-        "create or replace temp table compared_metrics as "
-        "select run_id, task_id, metric, measure, level, value, null_reason "
-        "from fct_task_metrics where list_contains(?, run_id)",
-        [run_ids],
-    )
-    if not isinstance(baseline, Run):
-        connection.register("frozen_metrics", baseline.task_metrics())
-        connection.execute("insert into compared_metrics by name select * from frozen_metrics")
-    connection.execute(
-        "create or replace temp table compared_task_lists as select run_id, task_id, list_digest "
-        "from fct_task_lists where list_contains(?, run_id)",
-        [run_ids],
-    )
-    suspect_reason = None if isinstance(baseline, Run) else baseline.suspect_reason
-    connection.execute(
-        "create or replace temp table compared_suspects as select run_id, suspect_reason "
-        "from fct_run_completeness where suspect and list_contains($runs, run_id) "
-        "union all select $frozen, $reason where $reason is not null",
-        {"runs": run_ids, "frozen": against.run_id, "reason": suspect_reason},
-    )
-    connection.execute(
-        "create or replace temp table compared_pairs as select ''::varchar as family, "
-        "?::varchar as dataset, ?::varchar as edition, ?::varchar as split, "
-        "?::varchar as primary_metric, ?::varchar as baseline_run_id, "
-        "?::varchar as candidate_run_id, ?::varchar as baseline_kind, "
-        "?::varchar as baseline_file, ?::varchar as baseline_sha256, "
-        "?::bigint as baseline_depth, ?::bigint as candidate_depth, ''::varchar as adjusted_with",
-        [
-            candidate.dataset,
-            candidate.edition,
-            candidate.split,
-            primary,
-            against.run_id,
-            candidate.run_id,
-            *(
-                ["run", None, None]
-                if isinstance(baseline, Run)
-                else ["frozen", baseline.file, baseline.sha256]
-            ),
-            against.depth,
-            candidate.depth,
-        ],
-    )
-
-
-def _render_to(
-    connection: DuckDBPyConnection,
-    table: str,
-    call: str,
-    macros: Path,
-    variables: Mapping[str, Any],
-) -> None:
-    sql = render_macro(macros, call, variables)
-    connection.execute(f"create or replace temp table {table} as {sql}")
 
 
 def _flipped(connection: DuckDBPyConnection, metric: str) -> list[dict[str, Any]]:
