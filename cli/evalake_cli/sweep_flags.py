@@ -205,12 +205,11 @@ def _on_split(entry: DatasetEntry, split: str | None) -> DatasetEntry:
 
 
 def _split(name: str | None) -> Any:
-    from typing import get_args
 
     from evalake_runners.configuration.yaml_file import did_you_mean
-    from evalake_runners.sweeps.config import Split
+    from evalake_warehouse.vocabulary import SPLITS
 
-    known = get_args(Split)
+    known = SPLITS
     if name is not None and name not in known:
         raise UsageError(f"unknown split `{name}`{did_you_mean(name, known)}", where="--split")
     return name

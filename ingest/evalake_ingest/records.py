@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
+from evalake_warehouse.vocabulary import GoldRole, Level, Relation
+
 # How tasks are split: by their hash; all of them dev, so that no tail is held back; not at all.
 SplitRule = Literal["hash", "dev", "all"]
-Level = Literal["file", "symbol", "lines", "doc"]
-Relation = Literal["fingerprint", "symbol", "doc_id", "text", "file", "lines"]
-Role = Literal["primary", "touched", "core", "admissible"]
 
 # Closed list; `drops.reason` holds nothing else. docs/datasets.md explains each.
 DropReason = Literal[
@@ -60,7 +59,7 @@ class GoldItem:
     level: Level
     qrels: tuple[Qrel, ...]
     grade: int = 1
-    role: Role = "primary"  # only `primary` and `core` count as relevant
+    role: GoldRole = "primary"  # only `primary` and `core` count as relevant
     truth_method: str = "annotated"
     evidence: str | None = None  # the citation or row it came from, verbatim
 

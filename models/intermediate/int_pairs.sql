@@ -82,7 +82,7 @@ of_families as (
         and baselines.dataset = candidates.dataset
         and baselines.edition = candidates.edition
         and baselines.split = candidates.split
-    where candidates.is_representative and candidates.role not in ('baseline', 'control')
+    where candidates.is_representative and candidates.role = 'candidate'
 ),
 
 -- A frozen baseline meets every run there is, also one of no family: each was made to be held
@@ -124,7 +124,7 @@ with_frozen as (
         contenders.dataset,
         contenders.edition,
         contenders.split,
-        coalesce(contenders.primary_metric, datasets.primary_metric) as primary_metric,
+        contenders.primary_metric,
         frozen.baseline_run_id,
         contenders.run_id as candidate_run_id,
         'frozen' as baseline_kind,
@@ -140,18 +140,27 @@ with_frozen as (
         on contenders.dataset = frozen.dataset
         and contenders.edition = frozen.edition
         and contenders.split = frozen.split
-    left join datasets
-        on contenders.dataset = datasets.dataset
-        and contenders.edition = datasets.edition
     where
         contenders.role is distinct from 'control'
-        and contenders.system not in ('gold', 'empty', 'random')
+        and contenders.system not in {{ words('control_systems') }}
 ),
 
-pairs as (
+of_both_kinds as (
     select * from of_families
     union all
     select * from with_frozen
+),
+
+-- A family that declares no primary metric is judged by its dataset's.
+pairs as (
+    select
+        of_both_kinds.* replace (
+            coalesce(of_both_kinds.primary_metric, datasets.primary_metric) as primary_metric
+        )
+    from of_both_kinds
+    left join datasets
+        on of_both_kinds.dataset = datasets.dataset
+        and of_both_kinds.edition = datasets.edition
 ),
 
 depths as (

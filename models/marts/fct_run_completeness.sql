@@ -76,7 +76,7 @@ joined as (
     left join silent on runs.run_id = silent.run_id
 ),
 
--- The `empty` and `random` controls are meant to find nothing.
+-- Some controls are meant to find nothing.
 judged as (
     select
         *,
@@ -85,7 +85,7 @@ judged as (
             when n_ok + n_empty + n_error + n_timeout = 0 then 'nothing_attempted'
             when n_ok + n_empty = 0 then 'all_failed'
             when n_scores = 0 and n_incomparable > 0 then 'no_comparable_output'
-            when system in ('empty', 'random') then null
+            when system in {{ words('finding_nothing') }} then null
             when n_ok = 0 then 'all_empty'
             -- One text that names no symbol is no zero where the gold that counts is files.
             when n_primary_scores > 0 and best_score = 0 then 'all_zero'

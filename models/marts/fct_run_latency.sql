@@ -10,7 +10,7 @@ with timings as (
 
 attempts as (
     select * from {{ ref('stg_attempts') }}
-    where status in ('ok', 'empty')
+    where status in {{ words('answered') }}
 ),
 
 index_events as (

@@ -42,7 +42,7 @@ control_runs as (
         output,
         max(run_id) as run_id
     from {{ ref('dim_runs') }}
-    where system = 'random' and status <> 'unfinished'
+    where system in {{ words('chance_systems') }} and status <> 'unfinished'
     group by dataset, edition, split, output
 ),
 
@@ -86,12 +86,12 @@ averaged as (
         any_value(cutoff) as cutoff,
         any_value(level) as level,
         count(value) as n_scored,
-        count(*) filter (where null_reason in ('error', 'timeout')) as n_failed,
+        count(*) filter (where null_reason in {{ words('failed') }}) as n_failed,
         count(*) filter (where truncated) as n_truncated,
         {{ stat_exact_mean('value') }} as mean,
         {{ stat_exact_mean(
             'value',
-            "(count(value) + count(*) filter (where null_reason in ('error', 'timeout')))"
+            '(count(value) + count(*) filter (where null_reason in ' ~ words('failed') ~ '))'
         ) }} as mean_strict
     from task_metrics
     group by run_id, metric

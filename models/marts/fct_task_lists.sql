@@ -56,7 +56,7 @@ select
     coalesce(listed.n_paths, 0) as n_paths,
     coalesce(listed.n_unresolved, 0) as n_unresolved,
     case
-        when attempts.status in ('ok', 'empty') and lost.task_id is null
+        when attempts.status in {{ words('answered') }} and lost.task_id is null
             then md5(concat_ws(
                 chr(31),
                 coalesce(listed.places, ''),

@@ -51,7 +51,7 @@ asked as (
         definitions.cutoff,
         case
             when lists.is_lost then 'evidence_lost'
-            when lists.status in ('error', 'timeout', 'not_attempted') then lists.status
+            when lists.status in {{ words('unanswered') }} then lists.status
             when
                 definitions.needs_library
                 and (lists.library is null or lists.resolved_library is null)
@@ -64,7 +64,7 @@ asked as (
             when lists.n_relevant = 0 then 'no_gold'
             -- Nothing that such an answer holds could be recognised as any gold of the task.
             when
-                lists.output in ('composite', 'blob')
+                lists.output in {{ words('one_text') }}
                 and lists.n_by_text = 0
                 and not (definitions.from_signal and lists.covered is not null)
                 then 'no_comparable_output'

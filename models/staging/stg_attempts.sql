@@ -29,10 +29,7 @@ valid as (
 chosen as (
     select *
     from valid
-    qualify row_number() over (
-        partition by run_id, task_id
-        order by status in ('ok', 'empty') desc, attempt desc
-    ) = 1
+    qualify {{ counted_try('run_id, task_id') }}
 )
 
 select

@@ -16,5 +16,5 @@ select
     role,
     truth_method,
     evidence,
-    grade >= 1 and role in ('primary', 'core') as is_relevant
+    grade >= 1 and role in {{ words('relevant_roles') }} as is_relevant
 from gold

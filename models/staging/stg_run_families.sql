@@ -9,7 +9,7 @@ memberships as (
         run_id,
         family,
         sweep_id,
-        coalesce(role, 'candidate') as role,
+        coalesce(role, {{ words('default_role') }}) as role,
         primary_metric,
         events.at as joined_at,
         arrival_id

@@ -51,7 +51,7 @@ select
     started.jobs,
     started.sweep_id,
     started.family,
-    coalesce(started.role, 'candidate') as role,
+    coalesce(started.role, {{ words('default_role') }}) as role,
     started.primary_metric,
     coalesce(finished.status, 'unfinished') as status,
     started.at as started_at,

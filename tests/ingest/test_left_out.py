@@ -15,8 +15,9 @@ from evalake_ingest.corpora.rules import SUFFIXES
 from evalake_ingest.corpora.sources import DocumentRows, FolderSource
 from evalake_ingest.editions.catalogue import describe, list_drops, list_left_out
 from evalake_ingest.editions.pipeline import ingest
-from evalake_ingest.records import DatasetInfo, GoldItem, Level, Loaded, Qrel, Task
+from evalake_ingest.records import DatasetInfo, GoldItem, Loaded, Qrel, Task
 from evalake_warehouse.project import Project
+from evalake_warehouse.vocabulary import Level
 
 NEW_COLUMNS = {"language", "n_symbols", "edition", "reading", "n_files"}  # since version 2
 FILES = {

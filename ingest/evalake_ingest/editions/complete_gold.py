@@ -14,8 +14,8 @@ from evalake_ingest.corpora.store import CorpusFile, StoredCorpus, load_symbols
 from evalake_ingest.corpora.symbols import SuffixIndex, Symbol, by_length
 from evalake_ingest.records import Drop, DropReason, GoldItem, Qrel, Task
 from evalake_warehouse.project import Project
+from evalake_warehouse.vocabulary import RELEVANT_ROLES
 
-RELEVANT_ROLES = frozenset({"primary", "core"})
 _SEPARATORS = re.compile(r"::|[#\\]")  # of C++, Rust, Ruby, PHP, and of documentation
 
 

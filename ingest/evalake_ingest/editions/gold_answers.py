@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 
 from evalake_ingest.corpora.store import load_symbols, open_corpus
 from evalake_ingest.corpora.symbols import decode_source
-from evalake_ingest.editions.complete_gold import RELEVANT_ROLES
 from evalake_ingest.names import fetch_hint
 from evalake_ingest.publish import find_lake_file
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.project import Project
+from evalake_warehouse.vocabulary import RELEVANT_ROLES
 
 Row = Mapping[str, Any]
 

@@ -16,10 +16,10 @@ from evalake_ingest.editions.gold_answers import GoldHit, load_gold_hits
 from evalake_ingest.editions.pipeline import write_edition
 from evalake_ingest.rankings.answers import ImportedAnswer, ImportedHit, Ranking
 from evalake_ingest.rankings.write_run import write_ranking
-from evalake_ingest.records import Relation
 from evalake_warehouse.errors import DatasetError, Problem
 from evalake_warehouse.project import Project
 from evalake_warehouse.scratch import scratch_folder
+from evalake_warehouse.vocabulary import Relation
 
 METRIC = "ap"
 _MODELS = ("+fct_task_metrics",)  # all that the proof reads

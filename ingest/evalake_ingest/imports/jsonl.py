@@ -19,8 +19,9 @@ from evalake_ingest.originals.line_schema import (
 )
 from evalake_ingest.originals.problems import Problems, earlier_place
 from evalake_ingest.originals.source_files import Source
-from evalake_ingest.records import CorpusSource, GoldItem, Level, Loaded, Qrel, Task
+from evalake_ingest.records import CorpusSource, GoldItem, Loaded, Qrel, Task
 from evalake_warehouse.identity import content_hash
+from evalake_warehouse.vocabulary import Level
 
 LOADER_VERSION = "jsonl-3"
 _CORPUS = "corpus"

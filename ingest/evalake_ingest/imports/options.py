@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evalake_ingest.rankings.answers import Unanswered
-from evalake_ingest.records import DatasetInfo, Level, SplitRule
+from evalake_ingest.records import DatasetInfo, SplitRule
+from evalake_warehouse.vocabulary import Level
 
 _IMPORTED = "imported "
 _IGNORES = "ignore_identical_ids"

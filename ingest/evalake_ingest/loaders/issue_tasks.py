@@ -21,9 +21,9 @@ from evalake_ingest.records import (
     LoadFlag,
     LoadOptions,
     Qrel,
-    Role,
     Task,
 )
+from evalake_warehouse.vocabulary import GoldRole
 
 _FILE = Original(name="tasks.jsonl", sha256=None, paths=("issue-tasks/tasks.jsonl",))
 
@@ -126,7 +126,7 @@ class _Reader:
 def _gold(row: Row) -> Iterator[GoldItem]:
     """One item per file: in the best role that any of the row's lists gives it."""
     seed = [row.seed_file] if row.seed_file else []
-    roles: list[tuple[Role, list[str]]] = [
+    roles: list[tuple[GoldRole, list[str]]] = [
         ("primary", [row.primary_file] if row.primary_file and row.kind == "locate" else []),
         ("core", row.core_files),
         ("touched", seed),

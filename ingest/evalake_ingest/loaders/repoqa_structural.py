@@ -30,11 +30,11 @@ from evalake_ingest.records import (
     LoadFlag,
     LoadOptions,
     Qrel,
-    Role,
     Task,
 )
 from evalake_warehouse.errors import DatasetError
 from evalake_warehouse.relevance.fingerprint import fingerprint_source
+from evalake_warehouse.vocabulary import GoldRole
 
 REVISION = "be9bf68dc2d885734c5027bc7dd6a467515c93d3"  # of msobroza/pydocs-mcp
 _FILE = Original(
@@ -181,7 +181,7 @@ def _task(row: Row, gold: Symbol, seed: Symbol | None, task_id: str, source_row:
     )
 
 
-def _item(row: Row, symbol: Symbol, role: Role) -> GoldItem:
+def _item(row: Row, symbol: Symbol, role: GoldRole) -> GoldItem:
     # The stored body of a class is not the whole class, so a class is known by its name alone.
     stored = fingerprint_source(row.gold_ast_body) if role == "primary" else None
     qrels = [Qrel("symbol", symbol.qualified_name, symbol.path, symbol.start_line, symbol.end_line)]

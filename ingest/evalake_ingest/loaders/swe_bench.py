@@ -25,10 +25,10 @@ from evalake_ingest.records import (
     LoadFlag,
     LoadOptions,
     Qrel,
-    Role,
     Task,
 )
 from evalake_warehouse.errors import DatasetError
+from evalake_warehouse.vocabulary import GoldRole
 
 REVISION = "6ddacb0ec2ba00b72a72e3126245016082db6da2"  # of SWE-bench/SWE-bench
 _PATH = "data/SWE-bench_Verified/test.parquet"
@@ -161,7 +161,7 @@ def names_a_file(text: str, paths: list[str]) -> bool:
     return any(path in words or posixpath.basename(path) in endings for path in paths)
 
 
-def _item(path: str, role: Role, method: str) -> GoldItem:
+def _item(path: str, role: GoldRole, method: str) -> GoldItem:
     return GoldItem(
         gold_id=path, level="file", qrels=(Qrel("file", path=path),), role=role, truth_method=method
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Literal, Self, TypeVar
+from typing import Self, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -32,8 +32,8 @@ from evalake_ingest.originals.value_rules import (
     Query,
     Score,
 )
-from evalake_ingest.records import Level, Role
 from evalake_warehouse.errors import UsageError
+from evalake_warehouse.vocabulary import AttemptStatus, GoldRole, Level
 
 
 class _Line(BaseModel):
@@ -50,7 +50,7 @@ class GoldLine(_Line):
     gold_id: Id | None = None
     level: Level | None = None
     grade: Grade = 1
-    role: Role = "primary"
+    role: GoldRole = "primary"
     path: Id | None = None
     start_line: LineNumber | None = None
     end_line: LineNumber | None = None
@@ -131,7 +131,7 @@ class AnswerLine(_Line):
 
     task_id: Id
     hits: list[HitLine] = []
-    status: Literal["ok", "empty", "error", "timeout", "not_attempted"] | None = None
+    status: AttemptStatus | None = None
     reason: str | None = None
     seconds: Amount | None = None
     cost_usd: Amount | None = None

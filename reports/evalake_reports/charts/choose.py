@@ -15,7 +15,6 @@ from evalake_reports.charts.selection import LeftOut, Selection
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.questions.resolve import Tell, Wanted, resolve_run
 from evalake_warehouse.questions.runs import Run, check_dataset, known_datasets
-from evalake_warehouse.vocabulary import BASELINE_ROLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +199,7 @@ def _selection(
     left_out: tuple[LeftOut, ...],
 ) -> Selection:
     if baseline is None:
-        chosen = next((run for run in reversed(runs) if run.role == BASELINE_ROLE), None)
+        chosen = next((run for run in reversed(runs) if run.role == "baseline"), None)
         return Selection(marts, tuple(runs), chosen, left_out, colours)
     from evalake_warehouse.questions.baseline import is_baseline_file
 

@@ -10,7 +10,6 @@ from typing import Any
 from evalake_reports.charts.marts import ids
 from evalake_reports.charts.selection import Selection
 from evalake_warehouse.questions.runs import Run
-from evalake_warehouse.vocabulary import BASELINE_ROLE
 
 
 def with_file(selection: Selection, file: Path) -> Selection:
@@ -72,7 +71,7 @@ def _with(selection: Selection, known: Mapping[str, Any]) -> Selection:
         split=known["split"],
         depth=known["depth"],
         output=None,
-        role=BASELINE_ROLE,
+        role="baseline",
         status=known["status"],
         started_at=known["started_at"],
         primary_metric=known["primary_metric"],

@@ -22,6 +22,7 @@ from evalake_warehouse.errors import UsageError
 from evalake_warehouse.questions.cautions import COUNTED, is_suspect
 from evalake_warehouse.questions.definitions import SHOWN_METRICS
 from evalake_warehouse.questions.verdicts import same_lists, suspects
+from evalake_warehouse.vocabulary import ATTEMPT_STATUSES
 
 FROZEN = "frozen-"  # begins the name of a section on a frozen baseline
 # Shown at once; any other dimension opens on demand.
@@ -140,10 +141,7 @@ def completeness(selection: Selection) -> Section:
         arm_column(),
         text("status"),
         count("n_tasks", "tasks"),
-        *(
-            count(f"n_{status}", status)
-            for status in ("ok", "empty", "error", "timeout", "not_attempted")
-        ),
+        *(count(f"n_{status}", status) for status in ATTEMPT_STATUSES),
         text("suspect"),
     ]
     table = Table("completeness", columns, completeness_rows(selection))

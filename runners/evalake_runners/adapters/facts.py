@@ -16,8 +16,8 @@ from typing import Any
 from evalake_runners.adapters.protocol import System
 from evalake_warehouse.errors import EvalakeError, UsageError
 from evalake_warehouse.identity import canonical_json
+from evalake_warehouse.vocabulary import OUTPUTS
 
-OUTPUTS = ("ranked", "composite", "blob")
 _TEXTS = ("name", "version", "adapter_version", "output")
 _METHODS = ("public_config", "config_files", "ingestion_config", "index", "open")
 _MISSING = object()

@@ -36,6 +36,7 @@ from evalake_runners.workers.stop import StopFlag
 from evalake_warehouse.lake.arrivals import next_id
 from evalake_warehouse.project import Project
 from evalake_warehouse.scratch import scratch_folder
+from evalake_warehouse.vocabulary import FAILED
 
 _START_TIMEOUT_S = 120.0
 _BACKOFF_S = 0.2  # before a worker is started again, once more with each time
@@ -59,7 +60,7 @@ class CellResult:
     @property
     def n_failed(self) -> int:
         """Tasks whose last try failed, in this invocation or before."""
-        return self.statuses["error"] + self.statuses["timeout"] + self.cell.n_failed
+        return sum(self.statuses[status] for status in FAILED) + self.cell.n_failed
 
 
 @dataclass
@@ -263,7 +264,7 @@ class CellRun:
         self.result.statuses[outcome.status] += 1
         if outcome.paid is not None and outcome.paid.cost_usd is not None:
             self._context.spent_usd += outcome.paid.cost_usd
-        step.advance(failed=outcome.status in {"error", "timeout"})
+        step.advance(failed=outcome.status in FAILED)
 
     def _spent_by(self, task_id: str) -> PackedSpending | None:
         """What the run's ledger has of a task whose worker was killed or crashed."""

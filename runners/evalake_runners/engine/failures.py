@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import duckdb
 
 from evalake_warehouse.lake.reader import LakeListing, relation_sql
+from evalake_warehouse.lake.tries import counted_try
+from evalake_warehouse.vocabulary import UNANSWERED, sql_list
 
 MAX_SHOWN = 3  # groups, for a person
 
@@ -66,9 +68,8 @@ def read_failures(listing: LakeListing, run_ids: Iterable[str]) -> dict[str, lis
     found = duckdb.execute(
         f"with t as ({relation_sql('attempts', paths)}) "
         "select run_id, task_id, status, coalesce(reason, status) from t "
-        "qualify row_number() over (partition by run_id, task_id "
-        "order by status in ('ok', 'empty') desc, attempt desc) = 1 "
-        "and status not in ('ok', 'empty') order by run_id, task_id"
+        f"qualify {counted_try('run_id, task_id')} and status in {sql_list(UNANSWERED)} "
+        "order by run_id, task_id"
     ).fetchall()
     of_run: defaultdict[str, list[tuple[str, str, str]]] = defaultdict(list)
     for run_id, task_id, status, reason in found:

@@ -16,14 +16,14 @@ from evalake_ingest.names import absent_dataset
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.lake.editions import editions_in
 from evalake_warehouse.lake.reader import LakeListing, list_lake, relation_sql, sql_literal
+from evalake_warehouse.lake.tries import counted_try
 from evalake_warehouse.lake.wordings import (
     DEFAULT_VARIANT,
     Questions,
     read_questions,
     read_splits,
 )
-
-_RETRIED = ("error", "timeout")
+from evalake_warehouse.vocabulary import FAILED
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class PastRun:
     @property
     def failed(self) -> set[str]:
         """Tasks that resume tries again."""
-        return {task for task, status in self.statuses.items() if status in _RETRIED}
+        return {task for task, status in self.statuses.items() if status in FAILED}
 
 
 CellKey = tuple[str, str, str, int, int]  # arm_hash, dataset, split, seed, repeat
@@ -230,9 +230,8 @@ class LakeView:
         for row in self._run_rows(
             "attempts",
             runs,
-            "select run_id, edition, task_id, attempt, status, n_hits from t qualify row_number() "
-            "over (partition by run_id, edition, task_id "
-            "order by status in ('ok', 'empty') desc, attempt desc) = 1 order by attempt",
+            "select run_id, edition, task_id, attempt, status, n_hits from t "
+            f"qualify {counted_try('run_id, edition, task_id')} order by attempt",
         ):
             if row["n_hits"] <= present.get((row["run_id"], row["task_id"], row["attempt"]), 0):
                 tries = runs[row["run_id"]].tries.setdefault(row["edition"], {})

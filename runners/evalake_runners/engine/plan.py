@@ -14,9 +14,10 @@ from evalake_runners.configuration.yaml_file import did_you_mean
 from evalake_runners.engine.lake_read import CellKey, DatasetRow, LakeView, PastRun, TaskRow
 from evalake_runners.engine.reuse import take_evidence
 from evalake_runners.sweeps.arms import Arm, ArmSpec, bind
-from evalake_runners.sweeps.config import TEST_SPLITS, DatasetEntry, Limits
+from evalake_runners.sweeps.config import DatasetEntry, Limits
 from evalake_warehouse.errors import ConfigError, EvalakeError, Problem, UsageError
 from evalake_warehouse.project import Project
+from evalake_warehouse.vocabulary import TEST_SPLITS
 
 
 @dataclass(frozen=True, slots=True)

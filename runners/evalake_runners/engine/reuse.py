@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from evalake_runners.engine.lake_read import DatasetRow, LakeView, PastRun
-from evalake_warehouse.lake.judgements import FOLLOWS_GOLD
-
-_ANSWERED = ("ok", "empty")
+from evalake_warehouse.vocabulary import ANSWERED, FOLLOWING_GOLD
 
 
 def take_evidence(
@@ -29,7 +27,7 @@ def take_evidence(
     run.statuses = _valid(view, dataset, run)
     if run.edition == dataset.edition:
         return run.n_tasks == len(wanted) and run.statuses.keys() <= set(wanted)
-    if run.system in FOLLOWS_GOLD or not run.statuses:
+    if run.system in FOLLOWING_GOLD or not run.statuses:
         return False
     if view.selection(dataset.dataset, run.edition) != view.selection(
         dataset.dataset, dataset.edition
@@ -57,6 +55,6 @@ def _valid(view: LakeView, dataset: DatasetRow, run: PastRun) -> dict[str, str]:
         asked = by_edition.get(edition, {})
         for task_id, status in tries.items():
             is_same = task_id in now and asked.get(task_id) == now[task_id]
-            if is_same and statuses.get(task_id) not in _ANSWERED:
+            if is_same and statuses.get(task_id) not in ANSWERED:
                 statuses[task_id] = status
     return statuses

@@ -14,8 +14,8 @@ from evalake_runners.workers.describing import describe
 from evalake_warehouse.errors import EvalakeError, UsageError
 from evalake_warehouse.identity import canonical_json, content_hash
 from evalake_warehouse.project import Project
+from evalake_warehouse.vocabulary import CONTROL_SYSTEMS, DEFAULT_ROLE, RunRole
 
-CONTROLS = frozenset({"gold", "empty", "random"})
 UNKNOWN_VERSION = "unknown"
 SOURCE = "source:"  # before the name of a file of a system's code, among the files of an arm
 
@@ -29,7 +29,7 @@ class ArmSpec:
     config: Mapping[str, Any]  # as written; what it lacks is the system's own
     depth: int
     query_variant: str = "default"
-    role: str = "candidate"  # baseline | candidate | control
+    role: RunRole = DEFAULT_ROLE
     base_dirs: tuple[Path, ...] = ()
     corpus_dir: Path | None = None  # searched instead of the dataset's corpora
     include: tuple[str, ...] = ()  # globs of its files, as of `evalake import`
@@ -166,8 +166,8 @@ def edited_since(arm: Arm) -> str | None:
     return None if is_same else "its version or its configuration"
 
 
-def role_of(label: str, adapter: str, baseline: str | None) -> str:
-    """`baseline`, `control` or `candidate`."""
+def role_of(label: str, adapter: str, baseline: str | None) -> RunRole:
+    """What an arm is in a family whose baseline has the label `baseline`."""
     if label == baseline:
         return "baseline"
-    return "control" if adapter in CONTROLS else "candidate"
+    return "control" if adapter in CONTROL_SYSTEMS else DEFAULT_ROLE

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, StringConstraints
 
 from evalake_runners.configuration.strict import Strict
 from evalake_warehouse.labels import label_problem
+from evalake_warehouse.vocabulary import Split
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+@-]{0,79}$")]
 
@@ -21,7 +22,6 @@ def _usable(label: str) -> str:
 
 
 Label = Annotated[Name, AfterValidator(_usable)]
-Split = Literal["dev", "test", "small_dev", "small_test", "all"]
 
 Depth = Annotated[int | None, Field(ge=1, le=10_000, description="Hits asked for.")]
 BlobBytes = Annotated[
@@ -42,9 +42,6 @@ BlobHits = Annotated[
         "sweep's]",
     ),
 ]
-
-# Splits with tasks of the test tail: each use is a look, and needs a reason.
-TEST_SPLITS: frozenset[str] = frozenset({"test", "small_test", "all"})
 
 DEFAULT_DEPTH = 50
 

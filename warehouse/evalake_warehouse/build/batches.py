@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from evalake_warehouse.build.baseline_tables import FrozenWork
 from evalake_warehouse.build.freshness import Changes, Member
 from evalake_warehouse.lake.reader import LakeListing, relation_sql
+from evalake_warehouse.vocabulary import CHANCE_SYSTEMS, DEFAULT_ROLE
 
 # Rows of hits and of metrics that one dbt invocation holds: of a hundred runs of 1,000 tasks x 10
 # hits. Its tables then fit in 2 GB, and the 3 s that an invocation costs are a tenth of its work.
@@ -93,9 +94,9 @@ def _cut(keys: Iterable[str], weights: Mapping[str, int]) -> list[tuple[str, ...
 
 
 def _in_order(run_ids: Collection[str], events: Sequence[_Event]) -> list[str]:
-    """Finished random controls first, the latest at the head: they are the others' chance level."""
+    """Finished chance controls first, the latest at the head: the others take chance from it."""
     finished = {event.run_id for event in events if event.event == "finished"}
-    controls = {event.run_id for event in events if event.system == "random"} & finished
+    controls = {event.run_id for event in events if event.system in CHANCE_SYSTEMS} & finished
     return [*sorted(controls, reverse=True), *sorted(set(run_ids) - controls)]
 
 
@@ -117,7 +118,7 @@ def _candidates(
 
 def _members(events: Iterable[_Event]) -> set[Member]:
     return {
-        Member(event.run_id, event.family, event.role or "candidate")
+        Member(event.run_id, event.family, event.role or DEFAULT_ROLE)
         for event in events
         if event.family is not None and event.event in ("started", "joined")
     }

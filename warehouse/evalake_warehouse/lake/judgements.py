@@ -20,8 +20,7 @@ from evalake_warehouse.errors import UsageError
 from evalake_warehouse.lake.editions import Row, editions_in
 from evalake_warehouse.lake.reader import LakeFile, LakeListing
 from evalake_warehouse.lake.wordings import Questions, read_questions, read_splits
-
-FOLLOWS_GOLD = frozenset({"gold"})  # systems whose answers are made from the gold of one edition
+from evalake_warehouse.vocabulary import FOLLOWING_GOLD
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +112,7 @@ class Judges:
         """
         editions = self._editions.get(asked.dataset, [])
         own = next((row for row in editions if row["edition"] == asked.edition), None)
-        if own is None or asked.system in FOLLOWS_GOLD:
+        if own is None or asked.system in FOLLOWING_GOLD:
             yield Judgement(asked.edition, asked.n_tasks)
             return
         pin = self.pinned.get(asked.dataset)

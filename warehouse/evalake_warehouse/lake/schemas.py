@@ -9,9 +9,19 @@ removed: files of every earlier version stay readable, and their missing columns
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import pyarrow as pa
+
+from evalake_warehouse.vocabulary import (
+    ATTEMPT_STATUSES,
+    GOLD_ROLES,
+    LEVELS,
+    OUTPUTS,
+    RELATIONS,
+    RUN_ROLES,
+)
 
 _STR = pa.string()
 _INT = pa.int64()
@@ -29,6 +39,8 @@ class LakeTable:
     version: int
     schema: pa.Schema
     per_run: bool  # files are named by run id, and only changed runs are read by a build
+    # Columns that hold words of a closed list, or NULL where they may.
+    words: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def _columns(required: dict[str, pa.DataType], nullable: dict[str, pa.DataType]) -> pa.Schema:
@@ -41,6 +53,7 @@ def _columns(required: dict[str, pa.DataType], nullable: dict[str, pa.DataType])
 _DECLARED = (
     LakeTable(
         "datasets", "arrival of a dataset edition", 3, per_run=False,
+        words={"primary_level": LEVELS},
         schema=_columns(
             {
                 "dataset": _STR, "edition": _STR, "revision": _STR, "loader_version": _STR,
@@ -67,6 +80,7 @@ _DECLARED = (
     ),
     LakeTable(
         "gold", "gold item", 1, per_run=False,
+        words={"level": LEVELS, "role": GOLD_ROLES},
         schema=_columns(
             {
                 "dataset": _STR, "edition": _STR, "task_id": _STR, "gold_id": _STR, "level": _STR,
@@ -77,6 +91,7 @@ _DECLARED = (
     ),
     LakeTable(
         "qrels", "gold item x relation", 1, per_run=False,
+        words={"relation": RELATIONS},
         schema=_columns(
             {"dataset": _STR, "edition": _STR, "task_id": _STR, "gold_id": _STR, "relation": _STR},
             {"key": _STR, "path": _STR, "start_line": _INT, "end_line": _INT},
@@ -142,6 +157,7 @@ _DECLARED = (
     ),
     LakeTable(
         "runs", "run event", 5, per_run=True,
+        words={"output": OUTPUTS, "role": RUN_ROLES},
         schema=_columns(
             {
                 "dataset": _STR, "edition": _STR, "split": _STR, "run_id": _STR, "event": _STR,
@@ -174,6 +190,7 @@ _DECLARED = (
     ),
     LakeTable(
         "attempts", "task try", 1, per_run=True,
+        words={"status": ATTEMPT_STATUSES},
         schema=_columns(
             {
                 "dataset": _STR, "edition": _STR, "run_id": _STR, "task_id": _STR, "attempt": _INT,
@@ -242,8 +259,3 @@ _DECLARED = (
 # fmt: on
 
 TABLES: dict[str, LakeTable] = {table.name: table for table in _DECLARED}
-
-ATTEMPT_STATUSES = ("ok", "empty", "error", "timeout", "not_attempted")
-LEVELS = ("file", "symbol", "lines", "doc")
-RELATIONS = ("fingerprint", "symbol", "doc_id", "text", "file", "lines")
-ROLES = ("primary", "touched", "core", "admissible")

@@ -34,8 +34,8 @@ def write_rows(
         The file's path, or None where there was nothing to write.
 
     Raises:
-        LakeError: an unknown column, a NULL or a type that the table's schema does not allow, a
-            row of another dataset, or a file of that name that holds other rows already.
+        LakeError: an unknown column, a NULL, a type or a word that the table's schema does not
+            allow, a row of another dataset, or a file of that name that holds other rows already.
     """
     table = TABLES[table_name]
     data = _to_arrow(table, list(rows), dataset)
@@ -132,3 +132,9 @@ def _validate(table: LakeTable, data: pa.Table) -> None:
     for field in table.schema:
         if not field.nullable and data.column(field.name).null_count:
             raise LakeError(f"column {field.name!r} may not be NULL", where=table.name)
+    for name, words in table.words.items():
+        if unknown := set(data.column(name).unique().to_pylist()) - {None, *words}:
+            raise LakeError(
+                f"column {name!r} has {sorted(unknown)}; it takes {', '.join(words)}",
+                where=table.name,
+            )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from evalake_warehouse.questions.definitions import enough_depth
 from evalake_warehouse.questions.open_warehouse import rows
 from evalake_warehouse.questions.pending import mark_behind
+from evalake_warehouse.vocabulary import ONE_TEXT
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from evalake_warehouse.questions.baseline import Baseline
     from evalake_warehouse.questions.runs import Run
 
-_SUSPECT_REASONS = {
+_SUSPECT_REASONS: Mapping[str, str] = {
     "nothing_attempted": "nothing was attempted",
     "all_failed": "every task that was attempted failed",
     "no_comparable_output": "its answers cannot be compared with the gold",
@@ -177,7 +178,7 @@ def _first_of_each(cautions: list[Caution], order: Mapping[str, int]) -> list[Ca
 
 def _is_text(run: Run) -> bool:
     """Whether the arm answers with one text, whose depth is 1 by definition."""
-    return run.output in ("blob", "composite")
+    return run.output in ONE_TEXT
 
 
 _FACTS = """

@@ -9,6 +9,7 @@ from evalake_warehouse.questions.baseline import Baseline, MetricRecord, RunReco
 from evalake_warehouse.questions.cautions import run_cautions
 from evalake_warehouse.questions.open_warehouse import rows
 from evalake_warehouse.questions.runs import Run
+from evalake_warehouse.vocabulary import FAILED
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -38,7 +39,7 @@ def freeze(connection: DuckDBPyConnection, run: Run) -> Baseline:
     for task_id, metric, measure, level, value, reason in found:
         about[metric] = (measure, level)
         values.setdefault(metric, [None] * len(tasks))[place[task_id]] = value
-        if reason in ("error", "timeout"):
+        if reason in FAILED:
             failed[task_id] = reason
     arm = rows(
         connection,

@@ -16,7 +16,7 @@ from evalake_warehouse.identity import canonical_json
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_FOLDERS = ("measures", "paired", "statistics")
+_FOLDERS = ("measures", "paired", "statistics", "vocabulary")
 
 
 def render_macro(macros: Path, call: str, variables: Mapping[str, Any]) -> str:

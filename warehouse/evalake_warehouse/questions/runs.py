@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.nearest import nearest
 from evalake_warehouse.questions.open_warehouse import rows
-from evalake_warehouse.vocabulary import CONTROL_ROLE, CONTROL_SYSTEMS
+from evalake_warehouse.vocabulary import CONTROL_SYSTEMS, USUAL_METRICS, RunRole
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-# Tried in this order where neither the runs nor their dataset name a primary metric.
-_USUAL_METRICS = ("recall@5", "ndcg@10", "success@5", "mrr", "coverage")
 # What is told of a run beside its figures, for instance in JSON.
 _RECORD = (
     "run_id",
@@ -53,7 +51,7 @@ class Run:
     finished_at: datetime | None = None
     sweep_id: str | None = None
     family: str | None = None
-    role: str | None = None
+    role: RunRole | None = None
     git_sha: str | None = None
     n_seen: int = 0  # tasks with an attempt
     task_set: int = 0  # hash of the tasks with an attempt; equal where the tasks are
@@ -65,7 +63,7 @@ class Run:
     @property
     def is_control(self) -> bool:
         """Whether the arm is a yardstick rather than a candidate."""
-        return self.role == CONTROL_ROLE or self.system in CONTROL_SYSTEMS
+        return self.role == "control" or self.system in CONTROL_SYSTEMS
 
     @property
     def place(self) -> str:
@@ -108,7 +106,7 @@ def _usual_metric(connection: DuckDBPyConnection, runs: Sequence[Run]) -> str:
         [[run.run_id for run in runs]],
     )
     scored = [row["metric"] for row in found]
-    return next((name for name in (*_USUAL_METRICS, *scored) if name in scored), _USUAL_METRICS[0])
+    return next((name for name in (*USUAL_METRICS, *scored) if name in scored), USUAL_METRICS[0])
 
 
 def known_datasets(connection: DuckDBPyConnection) -> list[str]:

@@ -28,7 +28,7 @@
             any_value(task_metrics.measure) as measure,
             any_value(task_metrics.level) as level,
             count(task_metrics.value) as n_scored,
-            count(*) filter (where task_metrics.null_reason in ('error', 'timeout')) as n_failed
+            count(*) filter (where task_metrics.null_reason in {{ words('failed') }}) as n_failed
         from {{ task_metrics }} as task_metrics
         inner join paired_runs on task_metrics.run_id = paired_runs.run_id
         group by task_metrics.run_id, task_metrics.metric
