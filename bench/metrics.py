@@ -7,7 +7,6 @@ and cached.
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 from pathlib import Path
@@ -20,13 +19,14 @@ N_DOCS = 20_000
 def main() -> None:
     """Print CPU seconds, peak memory and ratios."""
     from bench.measure import measure_python, ratio_line
+    from bench.saved_models import save_models
     from bench.synthetic import write_dataset, write_runs
 
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         write_dataset(home / "lake", dataset="bench", n_tasks=SIZE["n_tasks"], n_docs=N_DOCS)
         write_runs(home / "lake", dataset="bench", n_docs=N_DOCS, **SIZE)
-        save_statements(home)
+        save_models(home)
         print("six metrics, 50 runs x 1,000 tasks x 100 hits")
         ours = measure_python("bench.metrics", "ours", folder)
         print(ratio_line("evalake SQL", ours, ours))
@@ -36,31 +36,20 @@ def main() -> None:
             print(ratio_line(name, theirs, ours))
 
 
-def save_statements(home: Path) -> None:
-    """Write the SQL that a build would run, for a process that has nothing but DuckDB."""
-    from bench.compiled import compile_models, lake_files, lake_statements, model_statements
-    from evalake_warehouse.project import Project, find_project_dir
-
-    models = compile_models(Project(home=home, data_dir=find_project_dir()))
-    files = lake_files(home)
-    run_ids = sorted({path.stem[:36] for path in files["hits"]})
-    statements = [
-        *lake_statements(models, files, run_ids),
-        f"delete from metric_definitions where metric not in {METRICS}",
-        *model_statements(models, "fct_task_metrics"),
-    ]
-    (home / "statements.json").write_text(json.dumps(statements))
-
-
 def ours(home: Path) -> None:
     """Matching, credit and metrics, as a build runs them, for the six definitions."""
     import duckdb
 
+    from bench.saved_models import load_models
+    from evalake_warehouse.build.compiled_models import lay_out, run_models
+
+    models = load_models(home)
     with duckdb.connect() as connection:
         # One thread, like the others: two use more CPU time in all, and more memory.
         connection.execute("set threads = 1")
-        for statement in json.loads((home / "statements.json").read_bytes()):
-            connection.execute(statement)
+        lay_out(connection, models, home)
+        connection.execute(f"delete from metric_definitions where metric not in {METRICS}")
+        run_models(connection, models, "fct_task_metrics")
         sql = "select metric, avg(value) from fct_task_metrics group by metric order by metric"
         print(connection.execute(sql).fetchall())
 

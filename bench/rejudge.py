@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from bench.measure import measure_python, ratio_line
+from bench.saved_models import load_models, save_models
 from bench.synthetic import EDITION, NOW, dataset_row, run_event, write_arrays
 from evalake_warehouse.lake.writer import write_rows
 from evalake_warehouse.relevance.text_scores import SCORER, SCORER_VERSION, TEXT_FLOOR
@@ -23,7 +24,7 @@ def main() -> None:
     """Print CPU seconds of matching a million scored pairs, and of scoring a thousand of them."""
     with tempfile.TemporaryDirectory() as folder:
         _write_lake(Path(folder) / "lake")
-        _save_statements(Path(folder))
+        save_models(Path(folder))
         ours = measure_python("bench.rejudge", "judge", folder)
         print(ratio_line("judge 1,000,000 pairs", ours, ours))
         scored = measure_python("bench.rejudge", "score", folder)
@@ -34,10 +35,18 @@ def judge(home: Path) -> None:
     """The compiled matching model over cached scores, at another threshold."""
     import duckdb
 
+    from evalake_warehouse.build.compiled_models import lay_out, run_models
+
+    models = load_models(home)
+    matches = models.sql["int_hit_matches"].replace(">= 85", ">= 75")
     with duckdb.connect() as connection:
         connection.execute("set threads = 1")  # as in bench.metrics: CPU time is what counts
-        for statement in json.loads((home / "statements.json").read_bytes()):
-            connection.execute(statement)
+        lay_out(connection, models, home)
+        run_models(
+            connection,
+            replace(models, sql=models.sql | {"int_hit_matches": matches}),
+            "int_hit_matches",
+        )
         found = connection.execute("select count(*) from int_hit_matches").fetchone()
         print(found)
 
@@ -123,17 +132,6 @@ def _write_dataset(lake: Path, task_ids: Iterable[str], gold: Iterable[str]) -> 
     info = dataset_row("bench", level="doc", n_tasks=N_TASKS)
     for table, rows in (("datasets", [info]), ("tasks", tasks), ("gold", items), ("qrels", qrels)):
         write_rows(lake, table, rows, dataset="bench", run_date=NOW.date(), stem=EDITION)
-
-
-def _save_statements(home: Path) -> None:
-    from bench.compiled import compile_models, lake_files, lake_statements, model_statements
-    from evalake_warehouse.project import Project, find_project_dir
-
-    models = compile_models(Project(home=home, data_dir=find_project_dir()))
-    statements = lake_statements(models, lake_files(home), [RUN_ID])
-    statements += model_statements(models, "int_hit_matches")
-    judged = [sql.replace(">= 85", ">= 75") for sql in statements]
-    (home / "statements.json").write_text(json.dumps(judged))
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from bench.compiled import CompiledModels, compile_models
 
+from evalake_warehouse.build.compiled_models import CompiledModels, compile_models
 from evalake_warehouse.project import Project, find_project_dir
 
 ROOT = Path(__file__).resolve().parents[1]

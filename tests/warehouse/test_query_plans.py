@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import pytest
-from bench.compiled import CompiledModels, lake_files, open_lake, run_models
 from lake_factory import RunWriter, docs, write_dataset
+
+from evalake_warehouse.build.compiled_models import CompiledModels, lay_out, run_models
 
 # These set gold and runs against the few dozen metric definitions, which is what they are for.
 AGAINST_DEFINITIONS = {"int_ideal_dcg", "int_run_definitions"}
@@ -17,7 +19,8 @@ def test_no_model_falls_back_to_a_nested_loop(tmp_path: Path, models: CompiledMo
     run = RunWriter(tmp_path, edition)
     run.event("started", n_tasks=2)
     run.attempts({"t1": docs("a", "x"), "t2": docs("y")})
-    connection = open_lake(models, lake_files(tmp_path), [run.run_id])
+    connection = duckdb.connect()
+    lay_out(connection, models, tmp_path)
     wanted = ("fct_hits", "fct_task_metrics", "fct_run_completeness")  # and fct_run_branches
     run_models(connection, models, *wanted)
     for name in set(models.needed_by(*wanted)) - AGAINST_DEFINITIONS:

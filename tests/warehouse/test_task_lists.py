@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
-from bench.compiled import CompiledModels, lake_files, open_lake, run_models
 from lake_factory import RunWriter, write_dataset
+
+from evalake_warehouse.build.compiled_models import CompiledModels, lay_out, run_models
 
 Hit = dict[str, Any]
 
@@ -49,7 +51,8 @@ def rows(
         run.event("started", n_tasks=1)
         run.attempts({"t": answer})
         runs[run.run_id] = label
-    connection = open_lake(models, lake_files(home), list(runs))
+    connection = duckdb.connect()
+    lay_out(connection, models, home)
     run_models(connection, models, "fct_task_lists")
     found = connection.execute(
         "select run_id, list_digest, n_hits, n_paths, n_unresolved from warehouse.fct_task_lists"

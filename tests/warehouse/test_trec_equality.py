@@ -8,14 +8,16 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import ir_measures
 import pytest
 import pytrec_eval
-from bench.compiled import CompiledModels, open_lake, run_models
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ir_measures import RR, Judged
 from lake_factory import RunWriter, docs, write_dataset
+
+from evalake_warehouse.build.compiled_models import CompiledModels, lay_out, run_models
 
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 DEEP = (200, 500, 1000)
@@ -56,10 +58,8 @@ def scores_by_us(
     run = RunWriter(home, edition, depth=depth)
     run.event("started", n_tasks=len(lists), primary_metric=primary_metric)
     run.attempts({task: docs(*items) for task, items in lists.items()})
-    files: dict[str, list[Path]] = {}
-    for path in (home / "lake").rglob("*.parquet"):
-        files.setdefault(path.relative_to(home / "lake").parts[0], []).append(path)
-    connection = open_lake(models, files, [run.run_id])
+    connection = duckdb.connect()
+    lay_out(connection, models, home)
     run_models(connection, models, "fct_task_metrics")
     rows = connection.execute("select task_id, metric, value from fct_task_metrics").fetchall()
     return {(task, metric): value for task, metric, value in rows}

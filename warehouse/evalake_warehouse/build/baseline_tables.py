@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from evalake_warehouse.questions.baseline import Baseline
 
-EMPTY_FROZEN = (
+_EMPTY = (
     "create table build.frozen_baselines (baseline_run_id varchar, run_id varchar, file varchar, "
     "sha256 varchar, arm_hash varchar, arm_label varchar, system varchar, "
     "system_version varchar, dataset varchar, edition varchar, split varchar, "
@@ -41,7 +41,7 @@ class FrozenWork:
 
 def lay_baselines(connection: DuckDBPyConnection, changes: Changes) -> None:
     """Lay out every frozen baseline, and the scores of those something may be compared with."""
-    for statement in EMPTY_FROZEN:
+    for statement in _EMPTY:
         connection.execute(statement)
     if changes.baselines:
         import pyarrow as pa

@@ -31,7 +31,7 @@ _NOT_FOR_MODELS = {"texts", "corpus_files", "corpus_symbols"}
 _PER_DATASET = {"text_scores", "text_fingerprints"}
 # Read once and by few: left in their Parquet files. The rest is small, read by many models, and
 # spread over many small files, each of which costs more to open than to hold.
-LEFT_IN_PARQUET = {"hits", "timings", "text_scores", "text_fingerprints"}
+_LEFT_IN_PARQUET = {"hits", "timings", "text_scores", "text_fingerprints"}
 
 
 def read_state(database: Path | None) -> WarehouseState:
@@ -88,15 +88,8 @@ def prepare(database: Path, listing: LakeListing, changes: Changes) -> None:
                 _delete(connection, table, column, changes.stale)
         if changes.had_baselines:
             forget_baselines(connection, changes)
-    datasets = {state.dataset for state in changes.changed}
     with duckdb.connect(str(work_file(database))) as connection:
-        connection.execute("create schema lake")
-        connection.execute("create schema build")
-        for name, lake_table in TABLES.items():
-            if not lake_table.per_run and name not in _NOT_FOR_MODELS:
-                wanted = datasets if name in _PER_DATASET else None
-                _lay(connection, name, listing.paths(name, datasets=wanted))
-        lay_baselines(connection, changes)
+        lay_lake(connection, listing, changes)
 
 
 def lay_batch(
@@ -115,25 +108,49 @@ def lay_batch(
     Returns:
         Runs of the batch with a list that cannot be judged without such a text.
     """
-    run_ids = set(batch.run_ids)
     with duckdb.connect(str(work_file(database))) as connection:
-        for name, lake_table in TABLES.items():
-            if lake_table.per_run and name not in _NOT_FOR_MODELS:
-                files = listing.by_table[name]
-                _lay(connection, name, [file.path for file in files if file.owner in run_ids])
-        _create_keys(connection, "changed_runs", "run_id", batch.run_ids)
-        lay_judgements(connection, changes, run_ids)
-        connection.execute(hit_counts_sql(batch.hit_counts))
-        connection.execute(lost_texts_sql(lost_texts))
+        lay_runs(connection, listing, changes, batch, lost_texts=lost_texts)
         unread = connection.execute("select distinct run_id from build.lost_texts").fetchall()
-        _create_keys(connection, "changed_families", "family", batch.families)
-        _create_keys(connection, "candidates", "run_id", batch.candidates)
         _lay_measured_pairs(connection, database)
     if batch.families:
         with duckdb.connect(str(database)) as connection:
             for table in _tables_with(connection, "family", "candidate_run_id"):
                 _delete(connection, table, "family", batch.families)
     return {run_id for (run_id,) in unread}
+
+
+def lay_lake(connection: DuckDBPyConnection, listing: LakeListing, changes: Changes) -> None:
+    """Lay out what every batch reads: schemas `lake` and `build` of the connection's database."""
+    datasets = {state.dataset for state in changes.changed}
+    connection.execute("create schema lake")
+    connection.execute("create schema build")
+    for name, lake_table in TABLES.items():
+        if not lake_table.per_run and name not in _NOT_FOR_MODELS:
+            wanted = datasets if name in _PER_DATASET else None
+            _lay(connection, name, listing.paths(name, datasets=wanted))
+    lay_baselines(connection, changes)
+
+
+def lay_runs(
+    connection: DuckDBPyConnection,
+    listing: LakeListing,
+    changes: Changes,
+    batch: Batch,
+    *,
+    lost_texts: Collection[str] = (),
+) -> None:
+    """Lay out a batch's runs and work lists beside what `lay_lake` made."""
+    run_ids = set(batch.run_ids)
+    for name, lake_table in TABLES.items():
+        if lake_table.per_run and name not in _NOT_FOR_MODELS:
+            files = listing.by_table[name]
+            _lay(connection, name, [file.path for file in files if file.owner in run_ids])
+    _create_keys(connection, "changed_runs", "run_id", batch.run_ids)
+    lay_judgements(connection, changes, run_ids)
+    connection.execute(_hit_counts_sql(batch.hit_counts))
+    connection.execute(lost_texts_sql(lost_texts))
+    _create_keys(connection, "changed_families", "family", batch.families)
+    _create_keys(connection, "candidates", "run_id", batch.candidates)
 
 
 def finish(
@@ -158,7 +175,7 @@ def finish(
         }
 
 
-def hit_counts_sql(counts: Mapping[str, int]) -> str:
+def _hit_counts_sql(counts: Mapping[str, int]) -> str:
     """A statement that makes `build.hit_counts`: hits in the lake per run."""
     rows = ", ".join(f"({sql_literal(run_id)}, {count})" for run_id, count in counts.items())
     return (
@@ -170,7 +187,7 @@ def hit_counts_sql(counts: Mapping[str, int]) -> str:
 
 
 def _lay(connection: DuckDBPyConnection, table: str, paths: Iterable[Path]) -> None:
-    kind = "view" if table in LEFT_IN_PARQUET else "table"
+    kind = "view" if table in _LEFT_IN_PARQUET else "table"
     connection.execute(
         f"create or replace {kind} lake.{quoted(table)} as {relation_sql(table, paths)}"
     )

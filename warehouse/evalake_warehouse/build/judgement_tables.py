@@ -11,7 +11,7 @@ from evalake_warehouse.build.freshness import Changes, RunState
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-EMPTY_JUDGEMENTS = (
+_EMPTY = (
     "create or replace table build.judgements (run_id varchar, edition varchar, n_tasks bigint)",
     "create or replace table build.run_editions "
     "(run_id varchar, edition varchar, n_tasks bigint, is_current boolean)",
@@ -26,7 +26,7 @@ def lay_judgements(
     """Lay out the judgements of a batch's runs, and the answers that are no evidence for them."""
     import pyarrow as pa
 
-    for statement in EMPTY_JUDGEMENTS:
+    for statement in _EMPTY:
         connection.execute(statement)
     states = [state for state in changes.states if state.run_id in run_ids]
     judged = [
