@@ -205,8 +205,7 @@ def _on_split(entry: DatasetEntry, split: str | None) -> DatasetEntry:
 
 
 def _split(name: str | None) -> Any:
-
-    from evalake_runners.configuration.yaml_file import did_you_mean
+    from evalake_warehouse.nearest import did_you_mean
     from evalake_warehouse.vocabulary import SPLITS
 
     known = SPLITS

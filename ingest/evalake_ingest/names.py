@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from difflib import get_close_matches
 from pathlib import Path
 from shlex import quote
 
 from evalake_ingest.benchmarks import BENCHMARKS
 from evalake_warehouse.errors import UsageError
+from evalake_warehouse.nearest import did_you_mean, nearest
 from evalake_warehouse.project import Project
 from evalake_warehouse.questions.definitions import is_metric, metric_definitions
 
@@ -47,11 +47,10 @@ def absent_dataset(name: str, ingested: Collection[str]) -> UsageError:
     """The error about a dataset that is not in the lake, with a command that works as it stands."""
     if name in BENCHMARKS:
         return UsageError(f"dataset `{name}` is not ingested here", hint=f"evalake ingest {name}")
-    near = get_close_matches(name, [*ingested, *BENCHMARKS], n=1)
+    near = nearest(name, [*ingested, *BENCHMARKS])
+    what = f"no dataset `{name}` in the lake{did_you_mean(name, near or ingested)}"
     if not near:
-        known = f"; there are: {', '.join(ingested)}" if ingested else ""
-        return UsageError(f"no dataset `{name}` in the lake{known}", hint=_ALL)
-    what = f"no dataset `{name}` in the lake; did you mean `{near[0]}`?"
+        return UsageError(what, hint=_ALL)
     verb = "datasets show" if near[0] in ingested else "ingest"
     return UsageError(what, hint=f"evalake {verb} {quote(near[0])}")
 
@@ -84,6 +83,4 @@ def require_metric(project: Project, metric: str, *, where: str) -> None:
     """
     if not is_metric(project, metric):
         known = [row["metric"] for row in metric_definitions(project)]
-        near = get_close_matches(metric, known, n=3)
-        told = f"nearest: {', '.join(near)}" if near else f"there are: {', '.join(known)}"
-        raise UsageError(f"no metric `{metric}`; {told}", where=where)
+        raise UsageError(f"no metric `{metric}`{did_you_mean(metric, known)}", where=where)

@@ -190,8 +190,11 @@ def test_a_ranking_without_qrels_is_one_on_the_dataset_in_the_lake(
 @pytest.mark.parametrize(
     ("metric", "told"),
     [
-        ("sucess@1", "error: --metric: no metric `sucess@1`; nearest: success@1, "),
-        ("recall@5:symbol", "error: --metric: no metric `recall@5:symbol`; nearest: recall@5, "),
+        ("sucess@1", "error: --metric: no metric `sucess@1`; did you mean `success@1`"),
+        (
+            "recall@5:symbol",
+            "error: --metric: no metric `recall@5:symbol`; did you mean `recall@5`",
+        ),
         ("hits", "error: --metric: no metric `hits`; there are: recall@1, "),
         ("", "error: --metric: empty; leave it out or give a value"),
     ],

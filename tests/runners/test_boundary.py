@@ -186,7 +186,9 @@ def test_a_wording_that_no_task_has_is_refused_before_anything_runs(
     )
     assert run_cli(["run", str(sweep)]) == 2
     told = capsys.readouterr().err
-    assert "random: query_variant: no task of toy has the wording `nope`; known: default" in told
+    assert (
+        "random: query_variant: no task of toy has the wording `nope`; there are: default" in told
+    )
     assert not (toy.home / "lake" / "runs" / "dataset=toy").exists()
 
 

@@ -43,7 +43,7 @@ def test_all_problems_of_a_sweep_are_reported_at_once(toy: Project, tmp_path: Pa
     assert ended.code == 2
     assert ended.out == ""
     assert ended.err.splitlines() == [
-        "error: sweep.yaml:2: `systms`: unknown key; known: arms, baseline, datasets, depth, "
+        "error: sweep.yaml:2: `systms`: unknown key; there are: arms, baseline, datasets, depth, "
         "family, limits, name, primary_metric, repeats, seed",
         "error: sweep.yaml:4: `datasets[0].splt`: unknown key; did you mean `split`?",
         "error: sweep.yaml:5: `datasets[1].dataset`: Input should be a valid string",
@@ -94,7 +94,7 @@ def test_an_arm_with_a_wrong_key_is_checked_further(toy: Project, tmp_path: Path
         ("sweep.yaml:3", "`arms[2].config`: a mapping of keys is wanted here"),
         ("sweep.yaml:3", "`arms[0].config.bb`: unknown key; did you mean `b`?"),
         ("sweep.yaml:3", "`arms[1]`: label `a` is that of arm 1 too; set `label`"),
-        ("sweep.yaml:4", "`baseline`: no arm has this label; known: a, a b"),
+        ("sweep.yaml:4", "`baseline`: no arm has this label; there are: a, a b"),
     ]
 
 

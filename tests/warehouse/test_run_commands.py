@@ -127,7 +127,7 @@ def test_a_dataset_without_runs_has_no_rows_and_one_that_is_none_is_an_error(
     assert capsys.readouterr().err == "no rows\n"
     assert run_cli([*command, "--dataset", "unusde"]) == 2
     told = (
-        "error: no dataset 'unusde' here; did you mean 'unused'?\n\nhint: evalake datasets list\n"
+        "error: no dataset 'unusde' here; did you mean `unused`?\n\nhint: evalake datasets list\n"
     )
     assert capsys.readouterr() == ("", told)
     assert run_cli([*command, "--dataset", "qqq"]) == 2

@@ -28,7 +28,7 @@ def test_all_wrong_variables_are_reported_at_once_with_what_is_near() -> None:
     with pytest.raises(ConfigError) as caught:
         BuildSettings.parse(["text_treshold=80", "margin=2", "resamples", "text_threshold=40"])
     messages = [str(problem) for problem in caught.value.problems]
-    assert "--var text_treshold: unknown variable; did you mean 'text_threshold'?" in messages
+    assert "--var text_treshold: unknown variable; did you mean `text_threshold`?" in messages
     assert "--var resamples: write it as name=value" in messages
     assert any(message.startswith("--var margin:") for message in messages)
     assert any("below that floor were stored without their score" in text for text in messages)

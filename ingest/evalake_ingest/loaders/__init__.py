@@ -8,6 +8,7 @@ from typing import cast
 from evalake_ingest.benchmarks import BENCHMARKS
 from evalake_ingest.records import Loader
 from evalake_warehouse.errors import UsageError
+from evalake_warehouse.nearest import did_you_mean, nearest
 
 
 def get_loader(name: str) -> Loader:
@@ -17,11 +18,8 @@ def get_loader(name: str) -> Loader:
         UsageError: there is none of that name.
     """
     if name not in BENCHMARKS:
-        from difflib import get_close_matches
-
-        near = get_close_matches(name, BENCHMARKS, n=1)
-        meant = f"; did you mean `{near[0]}`?" if near else f"; there are: {', '.join(BENCHMARKS)}"
+        near = nearest(name, BENCHMARKS)
         hint = f"evalake ingest {near[0]}" if near else "evalake datasets list --all"
-        raise UsageError(f"unknown dataset `{name}`{meant}", hint=hint)
+        raise UsageError(f"unknown dataset `{name}`{did_you_mean(name, BENCHMARKS)}", hint=hint)
     module, _, attribute = BENCHMARKS[name].partition(":")
     return cast("Loader", getattr(importlib.import_module(f"{__name__}.{module}"), attribute))

@@ -6,7 +6,6 @@ One object per line, unknown keys refused, lines counted from 1.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -33,6 +32,7 @@ from evalake_ingest.originals.value_rules import (
     Score,
 )
 from evalake_warehouse.errors import UsageError
+from evalake_warehouse.nearest import did_you_mean
 from evalake_warehouse.vocabulary import AttemptStatus, GoldRole, Level
 
 
@@ -177,8 +177,7 @@ def _told(detail: ErrorDetails, model: type[BaseModel]) -> str:
     what = detail["msg"].removeprefix("Value error, ")
     if detail["type"] == "extra_forbidden":
         known = {*model.model_fields, *GoldLine.model_fields, *HitLine.model_fields}
-        near = get_close_matches(str(detail["loc"][-1]), sorted(known), n=1)
-        what = f"unknown key; did you mean `{near[0]}`?" if near else "unknown key"
+        what = f"unknown key{did_you_mean(str(detail['loc'][-1]), sorted(known))}"
     where = ".".join(map(str, detail["loc"]))
     return f"`{where}`: {what}" if where else what
 
@@ -199,8 +198,6 @@ def read_names(told: str | None) -> dict[str, str]:
         if not ours or not equals or not theirs:
             raise UsageError(f"{pair!r}: write ours=theirs, such as task_id=qid", where="--map")
         if ours not in known:
-            raise UsageError(
-                f"no key `{ours}`; there are: {', '.join(sorted(known))}", where="--map"
-            )
+            raise UsageError(f"no key `{ours}`{did_you_mean(ours, sorted(known))}", where="--map")
         names[ours] = theirs
     return names

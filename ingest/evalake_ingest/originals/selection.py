@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 
 from evalake_ingest.records import Loaded, Loader, LoadFlag, LoadOptions
 from evalake_warehouse.errors import UsageError
+from evalake_warehouse.nearest import nearest
 
 # Of loaders whose corpora are repositories at their pins.
 REPOSITORY_FLAGS: frozenset[LoadFlag] = frozenset(
@@ -55,7 +55,7 @@ def unknown_names(flag: LoadFlag, unknown: Sequence[str], known: Iterable[str]) 
     names = sorted(known)
     what = {"--repo": "repository", "--library": "library"}.get(flag, "value")
     short = [name.rpartition("/")[2].lower() for name in unknown]
-    near = [match for name in short for match in get_close_matches(name, names, n=1)]
+    near = [match for name in short for match in nearest(name, names, n=1)]
     meant = f"; did you mean {', '.join(near)}?" if near else ""
     there = f"no {what} {', '.join(unknown)}{meant} (there are: {', '.join(names)})"
     return UsageError(there, where=flag)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
@@ -10,6 +9,7 @@ from typing import NamedTuple
 from evalake_runners.adapters.facts import told
 from evalake_runners.adapters.setup import Adapter, Strict
 from evalake_warehouse.errors import UsageError
+from evalake_warehouse.nearest import did_you_mean
 
 
 class _Entry(NamedTuple):
@@ -94,7 +94,4 @@ def _plugin(name: str) -> Adapter:
 
 def unknown_name(name: str) -> str:
     """The message for a system that does not exist."""
-    near = get_close_matches(name, _ENTRIES, n=1)
-    if near:
-        return f"unknown system `{name}`; did you mean `{near[0]}`?"
-    return f"unknown system `{name}`; known: {', '.join(adapter_names())}"
+    return f"unknown system `{name}`{did_you_mean(name, adapter_names())}"

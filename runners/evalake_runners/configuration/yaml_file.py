@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -12,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from evalake_runners.configuration.yaml_values import Loc, PlainValues, check_bounds
 from evalake_warehouse.errors import ConfigError, Problem
+from evalake_warehouse.nearest import did_you_mean
 from evalake_warehouse.secrets import remember_secrets
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -150,13 +150,6 @@ def dotted(loc: Loc) -> str:
     for part in loc:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
     return text
-
-
-def did_you_mean(word: str, known: Sequence[str]) -> str:
-    """`; did you mean ...?` where something is near, else the list of what is known."""
-    if near := get_close_matches(word, known, n=1, cutoff=0.6):
-        return f"; did you mean `{near[0]}`?"
-    return f"; known: {', '.join(known)}" if known else ""
 
 
 def _message(model: type[BaseModel], loc: Loc, kind: str, message: str) -> str:

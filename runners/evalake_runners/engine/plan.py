@@ -10,12 +10,12 @@ from shlex import quote
 from evalake_ingest.corpora.rules import TEXT
 from evalake_ingest.corpora.sources import FolderSource
 from evalake_ingest.corpora.store import StoredCorpus, store_corpus
-from evalake_runners.configuration.yaml_file import did_you_mean
 from evalake_runners.engine.lake_read import CellKey, DatasetRow, LakeView, PastRun, TaskRow
 from evalake_runners.engine.reuse import take_evidence
 from evalake_runners.sweeps.arms import Arm, ArmSpec, bind
 from evalake_runners.sweeps.config import DatasetEntry, Limits
 from evalake_warehouse.errors import ConfigError, EvalakeError, Problem, UsageError
+from evalake_warehouse.nearest import did_you_mean
 from evalake_warehouse.project import Project
 from evalake_warehouse.vocabulary import TEST_SPLITS
 

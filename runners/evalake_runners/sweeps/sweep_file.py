@@ -9,7 +9,7 @@ from typing import Any
 
 from evalake_ingest.corpora.rules import TEXT
 from evalake_runners.adapters.registry import adapter_names, is_plugin
-from evalake_runners.configuration.yaml_file import YamlFile, check_parts, did_you_mean, read_yaml
+from evalake_runners.configuration.yaml_file import YamlFile, check_parts, read_yaml
 from evalake_runners.configuration.yaml_values import Loc
 from evalake_runners.sweeps.arms import ArmSpec, bind, role_of
 from evalake_runners.sweeps.config import DEFAULT_DEPTH, ArmEntry, DatasetEntry, Sweep, SystemFile
@@ -18,6 +18,7 @@ from evalake_runners.workers.blobs import Blob
 from evalake_runners.workers.describing import check_config
 from evalake_warehouse.errors import ConfigError, EvalakeError, Problem, UsageError
 from evalake_warehouse.labels import check_label
+from evalake_warehouse.nearest import did_you_mean
 from evalake_warehouse.project import Project, expanded
 
 HINT = "evalake config schema"

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from evalake_ingest.benchmarks import BENCHMARKS
 from evalake_ingest.names import absent_dataset, ingested_names
-from evalake_runners.configuration.yaml_file import YamlFile, check_parts, did_you_mean
+from evalake_runners.configuration.yaml_file import YamlFile, check_parts
 from evalake_runners.sweeps.config import DatasetEntry, Sweep
+from evalake_warehouse.nearest import did_you_mean
 from evalake_warehouse.project import Project
 from evalake_warehouse.questions.definitions import is_metric, metric_definitions
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evalake_warehouse.errors import ConfigError, Problem
 from evalake_warehouse.lake.judgements import read_pins
+from evalake_warehouse.nearest import did_you_mean
 from evalake_warehouse.relevance.text_scores import TEXT_FLOOR
 
 # Raised whenever a rule in int_hit_matches or int_credits changes its meaning.
@@ -63,9 +63,8 @@ class BuildSettings(BaseModel):
             if not equals:
                 problems.append(Problem(f"--var {assignment}", "write it as name=value"))
             elif name not in cls.model_fields:
-                near = difflib.get_close_matches(name, cls.model_fields, n=1)
-                instead = f"; did you mean {near[0]!r}?" if near else ""
-                problems.append(Problem(f"--var {name}", f"unknown variable{instead}"))
+                what = f"unknown variable{did_you_mean(name, cls.model_fields)}"
+                problems.append(Problem(f"--var {name}", what))
             else:
                 values[name] = value
         try:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from evalake_warehouse.errors import UsageError
-from evalake_warehouse.nearest import nearest
+from evalake_warehouse.nearest import did_you_mean
 from evalake_warehouse.questions.open_warehouse import rows
 from evalake_warehouse.vocabulary import CONTROL_SYSTEMS, USUAL_METRICS, RunRole
 
@@ -126,12 +126,8 @@ def check_dataset(name: str, known: Iterable[str]) -> None:
     names = sorted(known)
     if name in names:
         return
-    near = " or ".join(map(repr, nearest(name, names)))
-    there_are = f"there are: {', '.join(names)}" if names else "none was ingested yet"
-    raise UsageError(
-        f"no dataset {name!r} here; {f'did you mean {near}?' if near else there_are}",
-        hint="evalake datasets list",
-    )
+    there_are = did_you_mean(name, names) if names else "; none was ingested yet"
+    raise UsageError(f"no dataset {name!r} here{there_are}", hint="evalake datasets list")
 
 
 def _run(row: Mapping[str, Any]) -> Run:

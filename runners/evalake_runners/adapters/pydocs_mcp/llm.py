@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -21,6 +20,7 @@ from evalake_runners.adapters.protocol import NotAttemptedError
 from evalake_runners.adapters.pydocs_mcp.config import LlmConfig
 from evalake_runners.adapters.pydocs_mcp.tokens import Spent, estimate_tokens
 from evalake_warehouse.errors import SystemFailedError
+from evalake_warehouse.nearest import did_you_mean
 from evalake_warehouse.scrub import scrub
 from evalake_warehouse.secrets import remember_secret
 
@@ -106,9 +106,9 @@ class LlmClient:
             )
         served = _model_ids(response)
         if served and self._config.model not in served:
-            near = get_close_matches(self._config.model, served, n=1)
-            known = f"did you mean `{near[0]}`?" if near else f"served: {', '.join(served[:5])}"
-            raise SystemFailedError(self._told(f"does not serve `{self._config.model}`; {known}"))
+            model = self._config.model
+            instead = did_you_mean(model, served)
+            raise SystemFailedError(self._told(f"does not serve `{model}`{instead}"))
 
     async def chat(
         self,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from evalake_runners.adapters.protocol import UnusableSystemError
+from evalake_warehouse.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from mcp.types import Tool
@@ -22,21 +22,17 @@ def check_call(
     """
     by_name = {tool.name: tool for tool in tools}
     if name not in by_name:
-        raise UnusableSystemError(f"`{where}`: the server has no `{name}`{_near(name, by_name)}")
+        raise UnusableSystemError(
+            f"`{where}`: the server has no `{name}`{did_you_mean(name, by_name)}"
+        )
     schema = by_name[name].inputSchema
     known: Mapping[str, Any] = schema.get("properties") or {}
     is_open = bool(schema.get("additionalProperties"))
     if known and not is_open:
         for argument in arguments:
             if argument not in known:
-                what = f"`{name}` has no argument `{argument}`{_near(argument, known)}"
+                what = f"`{name}` has no argument `{argument}`{did_you_mean(argument, known)}"
                 raise UnusableSystemError(what)
     if missing := [key for key in schema.get("required") or () if key not in arguments]:
         named = ", ".join(f"`{key}`" for key in missing)
         raise UnusableSystemError(f"`{name}` needs {named}; set it in `arguments`")
-
-
-def _near(name: str, known: Mapping[str, Any]) -> str:
-    if near := get_close_matches(name, known, n=1):
-        return f"; did you mean `{near[0]}`?"
-    return f"; it has {', '.join(sorted(known)) or 'none'}"
