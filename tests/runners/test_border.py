@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields as dataclass_fields
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from evalake_runners.adapters.protocol import Answer, IndexReport, RawHit
 from evalake_runners.workers import fields
 from evalake_runners.workers.answers import pack_answer, pack_report
 from evalake_runners.workers.channel import BadMessageError
+from evalake_runners.workers.packed_hits import HIT_FIELDS
 from evalake_runners.workers.replies import Answered, Failed, decode_reply, encode_reply
+from evalake_warehouse.lake.schemas import TABLES
 from evalake_warehouse.project import Project
 
 BORDERING = "python:bordering"
@@ -202,10 +205,25 @@ def test_what_is_no_reply_is_refused_by_name(message: bytes, told: str) -> None:
 def test_a_hit_of_another_shape_is_refused() -> None:
     packed = pack_answer(Answer([RawHit(doc_id="d")]), depth=5, resolver=None)
     sent = encode_reply(7, Answered(packed, 0.25, is_cold=True))
-    for old, new in ((b'"d"', b"3"), (b'["d",', b'["d",null,')):
+    for old, new, told in (
+        (b'["d"]', b"[3]", "item_id is int"),
+        (b'"item_id":["d"]', b'"item_id":["d","e"]', "shorter"),
+        (b'"item_id":["d"]', b'"item_id":"d"', "not a list"),
+        (b'"branch":[null],', b"", "other fields than item_id, score, "),
+        (b'"branch":[null],', b'"branch":[null],"colour":[null],', "other fields"),
+    ):
         assert old in sent
-        with pytest.raises(BadMessageError):
+        with pytest.raises(BadMessageError, match=told):
             decode_reply(sent.replace(old, new, 1), to=7)
+
+
+def test_what_a_hit_says_reaches_the_column_of_its_name() -> None:
+    """A field that is added to `RawHit` needs no other declaration before the lake's schema."""
+    columns = {*TABLES["hits"].schema.names, "text"} - {"text_sha256"}
+    assert {*HIT_FIELDS} <= columns
+    assert {*HIT_FIELDS} - {field.name for field in dataclass_fields(RawHit)} == {
+        "path", "path_status",
+    }  # fmt: skip
 
 
 def test_a_failure_without_spending_reads_back() -> None:

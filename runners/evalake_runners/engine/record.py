@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from evalake_runners.engine.indexes import IndexOutcome
 from evalake_runners.workers.answers import PackedAnswer, PackedSpending
+from evalake_runners.workers.packed_hits import hit_columns
 from evalake_warehouse.identity import canonical_json, sha256_text
 from evalake_warehouse.lake.arrivals import next_id
 from evalake_warehouse.lake.schemas import TABLES
@@ -26,11 +27,6 @@ MAX_SHARD_SECONDS = 300.0  # a slow or paid system must not lose more to a kill 
 
 # Attempts last: their rows are the commit mark of everything written before them.
 _ORDER = ("texts", "hits", "timings", "attempts")
-_HIT_FIELDS = (
-    "item_id", "score", "raw_path", "path", "path_status", "start_line", "end_line",
-    "qualified_name", "doc_id", "title", "text", "reason", "branch",
-)  # fmt: skip
-_TEXT: Final = 10  # where a packed hit has its text
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,16 +226,11 @@ class RunRecorder:
         columns["task_id"] += [task_id] * n
         columns["attempt"] += [attempt] * n
         columns["rank"] += range(1, n + 1)
-        for name, values in zip(_HIT_FIELDS, zip(*answer.hits, strict=True), strict=True):
-            if name != "text":
-                columns[name] += values
-        columns["text_sha256"] += [self._text(hit[_TEXT]) for hit in answer.hits]
-        self.pending_bytes += sum(
-            sys.getsizeof(value)
-            for hit in answer.hits
-            for at, value in enumerate(hit)
-            if at != _TEXT
-        )
+        said = hit_columns(answer.hits)
+        columns["text_sha256"] += [self._text(text) for text in said.pop("text")]
+        for name, values in said.items():
+            columns[name] += values
+            self.pending_bytes += sum(map(sys.getsizeof, values))
 
     def _text(self, text: str | None, origin: str = "hit") -> str | None:
         """Hash of a text, which is stored once per dataset."""

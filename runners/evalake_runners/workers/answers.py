@@ -6,27 +6,17 @@ found in the worker, where the system's own objects live.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
-from evalake_runners.adapters.protocol import Answer, IndexReport, RawHit, Spending
+from evalake_runners.adapters.protocol import Answer, IndexReport, Spending
 from evalake_runners.workers import fields
-from evalake_runners.workers.paths import RESOLVED, UNRESOLVED, PathResolver
+from evalake_runners.workers.packed_hits import PackedHit, pack_hits
+from evalake_runners.workers.paths import PathResolver
 from evalake_runners.workers.redact import short_reason
 from evalake_warehouse.scrub import scrub, scrub_evidence
-from evalake_warehouse.secrets import known_secrets
 
-# item_id, score, raw_path, path, path_status, start_line, end_line, qualified_name, doc_id,
-# title, text, reason, branch
-PackedHit = tuple[
-    str, float | None, str | None, str | None, str | None, int | None, int | None, str | None,
-    str | None, str | None, str | None, str | None, str | None,
-]  # fmt: skip
-
-_IN_OWN_WORDS = frozenset({9, 11})  # title and reason; the rest is evidence
 MAX_CALL_CHARS = 2_000
 
 
@@ -96,7 +86,7 @@ def pack_answer(answer: object, *, depth: int, resolver: PathResolver | None) ->
     if not isinstance(answer, Answer):
         raise TypeError(f"search returned {type(answer).__name__}, not Answer")
     # Some services ignore the depth. Cut here, so that no metric sees more than was asked for.
-    hits = _scrubbed(tuple(_pack_hit(hit, resolver) for hit in islice(answer.hits[:depth], depth)))
+    hits = pack_hits(islice(answer.hits[:depth], depth), resolver)
     payload = pack_payload(answer.payload)
     n_bytes = fields.optional_count(answer.n_bytes, "n_bytes")
     if n_bytes is None:
@@ -128,52 +118,7 @@ def pack_call(call: object) -> str | None:
     return None if told is None else scrub(told)[:MAX_CALL_CHARS]
 
 
-def _pack_hit(hit: Any, resolver: PathResolver | None) -> PackedHit:
-    if not isinstance(hit, RawHit):
-        raise TypeError(f"a hit is {type(hit).__name__}, not RawHit")
-    raw = fields.optional_text(hit.raw_path, "raw_path")
-    path = status = None
-    if raw is not None and resolver is not None:
-        path = resolver.resolve(raw)
-        status = UNRESOLVED if path is None else RESOLVED
-    start = fields.line(hit.start_line, "start_line")
-    end = fields.line(hit.end_line, "end_line")
-    name = fields.optional_text(hit.qualified_name, "qualified_name")
-    doc_id = fields.optional_text(hit.doc_id, "doc_id")
-    text = fields.optional_text(hit.text, "text")
-    item = fields.optional_text(hit.item_id, "item_id") or doc_id
-    if item is None and (where := path or raw) is not None:
-        item = where if start is None else f"{where}:{start}-{end or start}"
-    if item is None:
-        item = name or _text_id(text)
-    return (
-        item, fields.score(hit.score), raw, path, status, start, end, name, doc_id,
-        fields.optional_text(hit.title, "title"), text, fields.optional_text(hit.reason, "reason"),
-        fields.optional_text(hit.branch, "branch"),
-    )  # fmt: skip
-
-
-def _scrubbed(hits: tuple[PackedHit, ...]) -> tuple[PackedHit, ...]:
-    """The hits without secrets that only this process may know; before a text gets its hash."""
-    told = "\n".join(value for hit in hits for value in hit if isinstance(value, str))
-    if not any(secret in told for secret in known_secrets().all):
-        return hits
-    return tuple(tuple(_scrub_field(at, value) for at, value in enumerate(hit)) for hit in hits)
-
-
-def _scrub_field(at: int, value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    return scrub(value) if at in _IN_OWN_WORDS else scrub_evidence(value)
-
-
-def _text_id(text: str | None) -> str:
-    if text is None:
-        raise TypeError("a hit has neither id, path, name, doc id nor text")
-    return "text:" + hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
 def _size(hits: Sequence[PackedHit]) -> int | None:
     """Bytes of the hits' texts: what a reader of the answer would have to take in."""
-    texts = [hit[10] for hit in hits if hit[10] is not None]
+    texts = [hit.text for hit in hits if hit.text is not None]
     return sum(len(text.encode()) for text in texts) if texts else None

@@ -70,11 +70,11 @@ def optional_cost(value: Any) -> float | None:
     return None if value is None else amount(value, "cost_usd", high=MAX_COST_USD)
 
 
-def score(value: Any) -> float | None:
+def score(value: Any, name: str) -> float | None:
     """A finite float; NaN and infinity are no score."""
     if value is None:
         return None
-    found = number(value, "score")
+    found = number(value, name)
     return found if math.isfinite(found) else None
 
 

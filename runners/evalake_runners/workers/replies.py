@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, get_args
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from evalake_runners.adapters.protocol import IndexReport
 from evalake_runners.workers import fields
-from evalake_runners.workers.answers import PackedAnswer, PackedHit, PackedSpending, pack_report
+from evalake_runners.workers.answers import PackedAnswer, PackedSpending, pack_report
 from evalake_runners.workers.channel import MAX_MESSAGE_BYTES, BadMessageError
 from evalake_runners.workers.network import NETWORK_BLOCKS
+from evalake_runners.workers.packed_hits import hit_columns, read_hits
 from evalake_warehouse.errors import EvalakeError, Problem
-
-_N_HIT_FIELDS = len(get_args(PackedHit))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +94,20 @@ def encode_reply(number: int, reply: Reply) -> bytes:
     Raises:
         ReplyTooLargeError: nobody would take it.
     """
-    plain = {"to": number, "kind": type(reply).__name__, **asdict(reply)}
+    plain = {"to": number, "kind": type(reply).__name__, **_plain(reply)}
     encoded = json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode()
     if len(encoded) > MAX_MESSAGE_BYTES:
         size, limit = len(encoded) / 2**20, MAX_MESSAGE_BYTES / 2**20
         raise ReplyTooLargeError(f"the answer has {size:.0f} MiB, more than {limit:.0f} MiB")
     return encoded
+
+
+def _plain(reply: Reply) -> dict[str, Any]:
+    if not isinstance(reply, Answered):
+        return asdict(reply)
+    plain = asdict(replace(reply, answer=replace(reply.answer, hits=())))
+    plain["answer"]["hits"] = hit_columns(reply.answer.hits)
+    return plain
 
 
 def decode_reply(message: bytes | bytearray, *, to: int) -> Reply:
@@ -149,7 +156,7 @@ def _read_opened(plain: dict[str, Any]) -> Opened:
 def _read_answered(plain: dict[str, Any]) -> Answered:
     answer = plain["answer"]
     packed = PackedAnswer(
-        hits=tuple(_read_hit(hit) for hit in fields.sequence(answer["hits"], "hits")),
+        hits=read_hits(answer["hits"]),
         payload_bytes=fields.optional_count(answer["payload_bytes"], "payload_bytes"),
         payload=fields.optional_text(answer["payload"], "payload"),
         reason=fields.optional_text(answer["reason"], "reason"),
@@ -162,22 +169,6 @@ def _read_answered(plain: dict[str, Any]) -> Answered:
     )
     is_cold = fields.optional_bool(plain["is_cold"], "is_cold")
     return Answered(packed, _seconds(plain), bool(is_cold))
-
-
-def _read_hit(hit: object) -> PackedHit:
-    values = fields.sequence(hit, "a hit")
-    if len(values) != _N_HIT_FIELDS:
-        raise ValueError(f"a hit has {len(values)} fields, not {_N_HIT_FIELDS}")
-    item, score, raw, path, status, start, end, *texts = values
-    name, doc_id, title, text, reason, branch = (
-        fields.optional_text(value, "a text of a hit") for value in texts
-    )
-    return (
-        fields.text(item, "item_id"), fields.score(score), fields.optional_text(raw, "raw_path"),
-        fields.optional_text(path, "path"), fields.optional_text(status, "path_status"),
-        fields.line(start, "start_line"), fields.line(end, "end_line"), name, doc_id, title, text,
-        reason, branch,
-    )  # fmt: skip
 
 
 def _read_failed(plain: dict[str, Any]) -> Failed:
