@@ -147,9 +147,11 @@ def test_the_explorer_has_every_task_with_gold_scores_and_hits(
     places = {run.run_id: str(number) for number, run in enumerate(demo.runs)}
     for row in stored:
         hits = data["hits"]["0"][places[row["run_id"]]]
-        matches = [hit for hit in hits if hit[4] >= 0 and data["words"][hit[4]] == "symbol"]
-        assert [hit[0] for hit in matches] == row["ranks"]
-        assert sum(hit[6] for hit in matches) == row["n"] == 1
+        named = [dict(zip(data["hit_fields"], hit, strict=True)) for hit in hits]
+        matches = [hit for hit in named if hit["relation"] >= 0]
+        assert {data["words"][hit["relation"]] for hit in matches} == {"symbol"}
+        assert [hit["rank"] for hit in matches] == row["ranks"]
+        assert sum(hit["credited"] for hit in matches) == row["n"] == 1
     labels = [arm["label"] for arm in data["arms"]]
     assert labels[data["baseline"]] == "bm25"
     assert labels[data["candidate"]] == leaderboard(demo)[0]["arm"]
@@ -158,7 +160,7 @@ def test_the_explorer_has_every_task_with_gold_scores_and_hits(
 def test_the_explorer_has_the_first_twenty_hits_of_a_longer_list(tmp_path: Path) -> None:
     with open_marts(build_project(tmp_path, demo_runs(ARMS[:1], n_tasks=1, n_hits=21))) as marts:
         data = explorer_data(panels(marts)[0])
-    assert [hit[0] for hit in data["hits"]["0"]["0"]] == list(range(1, 21))
+    assert [hit.rank for hit in data["hits"]["0"]["0"]] == list(range(1, 21))
 
 
 def test_a_failed_task_has_no_score_and_says_why(tmp_path: Path) -> None:
@@ -365,7 +367,7 @@ def test_an_ending_without_a_format_is_refused_and_nothing_written(
 ) -> None:
     with pytest.raises(UsageError, match=r"report\.pdf: a report ends in \.html, \.md, \.json"):
         write_report([demo], tmp_path / "report.pdf")
-    assert not list(tmp_path.iterdir())
+    assert not list(tmp_path.glob("report*"))
 
 
 def test_the_same_marts_give_the_same_page(demo: Selection, tmp_path: Path, page_text: str) -> None:

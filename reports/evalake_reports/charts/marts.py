@@ -48,9 +48,13 @@ class Marts:
 
         return rows(self.connection, sql, list(values))
 
-    def values(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """Rows of a query without their column names, for the large ones."""
-        return self.connection.execute(sql, list(values)).fetchall()
+    def columns(self, sql: str, *values: object) -> dict[str, Sequence[Any]]:
+        """A query's columns by name: for large answers, whose rows cost a dictionary each."""
+        cursor = self.connection.execute(sql, list(values))
+        names = [column[0] for column in cursor.description or ()]
+        found = cursor.fetchall()
+        columns = zip(*found, strict=True) if found else ((),) * len(names)
+        return dict(zip(names, columns, strict=True))
 
     def pair_tests(
         self, baseline: Run | Baseline, candidates: Sequence[Run], metric: str

@@ -3,14 +3,50 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from evalake_reports.charts.marts import ids
 from evalake_reports.charts.selection import Selection
 from evalake_reports.report.figures import css_colour
 from evalake_reports.report.leaderboard import leaderboard
 from evalake_reports.report.packing import MAX_HITS
+
+
+class HitRow(NamedTuple):
+    """What the page has of a hit: columns of `_HITS_SQL`, shown by their names in explorer.js."""
+
+    rank: int
+    where: int
+    name: int
+    score: float | None
+    relation: int  # that it matched gold by
+    gold_id: int
+    credited: int
+    text: int
+
+
+# Fields whose values repeat: stored once, and named by their position.
+_WORD_FIELDS = ("where", "name", "relation", "gold_id")
+
+_HITS_SQL = """
+    select
+        task_id, run_id, rank,
+        case
+            when path is null then coalesce(doc_id, item_id)
+            when start_line is null then path
+            else path || ':' || start_line || coalesce('-' || end_line, '')
+        end as "where",
+        coalesce(qualified_name, title) as name,
+        round(score, 4) as score,
+        if(relevant, coalesce(relation, 'match'), null) as relation,
+        if(relevant, gold_id, null) as gold_id,
+        cast(coalesce(credited, false) as integer) as credited,
+        text_sha256 as text
+    from fct_hits
+    where list_contains(?, run_id) and rank <= ?
+    order by task_id, run_id, rank
+"""
 
 _MAX_QUERY = 6_000
 _MAX_CHOICES, _MAX_FILTERS = 60, 5
@@ -22,9 +58,9 @@ def explorer_data(selection: Selection) -> dict[str, Any]:
     Returns:
         `arms` [{label, colour, control}], `baseline` and `candidate` as positions in it,
         `metric`, `filters` [key, title], `tasks` [{id, query, ..., gold, scores per arm}],
-        `hits` {task: {arm: rows}}, `words` and `texts`. A hit row is [rank, where, name, score,
-        relation, gold id, credited, text]; where, name, relation and gold id are positions in
-        `words` (-1 for none; relation and gold id unless it matches), `text` one in `texts`.
+        `hits` {task: {arm: lists}}, `words` and `texts`. A hit is a list of the values of
+        `hit_fields`; those of `word_fields` are positions in `words` and `text` is one in
+        `texts`, -1 for none.
     """
     arms = list(selection.runs)
     place = {run.run_id: number for number, run in enumerate(arms)}
@@ -32,7 +68,7 @@ def explorer_data(selection: Selection) -> dict[str, Any]:
     position = {task["id"]: number for number, task in enumerate(tasks)}
     _add_gold(selection, tasks, position)
     _add_scores(selection, tasks, position, place)
-    hits, words, texts = _hits(selection, position, place)
+    hits = _Hits(selection)
     baseline, candidate = _pair(selection, place)
     return {
         "arms": [
@@ -48,9 +84,11 @@ def explorer_data(selection: Selection) -> dict[str, Any]:
         "metric": selection.primary_metric,
         "filters": _filters(tasks),
         "tasks": tasks,
-        "hits": hits,
-        "words": words,
-        "texts": texts,
+        "hit_fields": HitRow._fields,
+        "word_fields": _WORD_FIELDS,
+        "hits": hits.by_task(position, place),
+        "words": hits.words,
+        "texts": _texts(selection, hits.texts),
     }
 
 
@@ -186,66 +224,50 @@ def _add_scores(
             tasks[number]["missing"][str(arm)] = row["null_reason"] or "no score"
 
 
-def _hits(
-    selection: Selection, position: Mapping[str, int], place: Mapping[str, int]
-) -> tuple[dict[str, dict[str, list[list[Any]]]], list[str], list[str]]:
-    # Values only: a report of 60 arms reads 100,000 hits, and a dictionary each takes its time.
-    found = selection.marts.values(
-        """
-        select
-            task_id, run_id, rank,
-            case
-                when path is null then coalesce(doc_id, item_id)
-                when start_line is null then path
-                else path || ':' || start_line || coalesce('-' || end_line, '')
-            end as place,
-            coalesce(qualified_name, title) as name,
-            round(score, 4) as score,
-            if(relevant, coalesce(relation, 'match'), null) as relation,
-            if(relevant, gold_id, null) as gold_id,
-            coalesce(credited, false) as credited,
-            text_sha256
-        from fct_hits
-        where list_contains(?, run_id) and rank <= ?
-        order by task_id, run_id, rank
-        """,
-        ids(selection.runs),
-        MAX_HITS,
-    )
-    hits: dict[str, dict[str, list[list[Any]]]] = {}
-    words: dict[str | None, int] = {None: -1, "": -1}
-    # In the order of their first hit: texts of one task are alike, and pack better side by side.
-    texts: dict[str | None, int] = {None: -1}
-    for task_id, run_id, rank, where, name, score, relation, gold_id, credited, text in found:
-        task = position.get(task_id)
-        if task is None:
-            continue
-        hits.setdefault(str(task), {}).setdefault(str(place[run_id]), []).append(
-            [
-                rank,
-                *(words.setdefault(word, len(words) - 2) for word in (where, name)),
-                score,
-                *(words.setdefault(word, len(words) - 2) for word in (relation, gold_id)),
-                int(credited),
-                texts.setdefault(text, len(texts) - 1),
-            ]
-        )
-    named = [word for word, number in words.items() if word and number >= 0]
-    return hits, named, _texts(selection, [text for text in texts if text])
+class _Hits:
+    """The hits of a selection, and the texts and words that they name by position."""
+
+    def __init__(self, selection: Selection) -> None:
+        found = dict(selection.marts.columns(_HITS_SQL, ids(selection.runs), MAX_HITS))
+        self._places = list(zip(found.pop("task_id"), found.pop("run_id"), strict=True))
+        words: dict[str, int] = {}
+        for name in _WORD_FIELDS:
+            found[name] = _positions(found[name], words)
+        # In the order of their first hit: texts of a task are alike, and pack better side by side.
+        texts: dict[str, int] = {}
+        found["text"] = _positions(found["text"], texts)
+        self._rows = map(HitRow, *(found[name] for name in HitRow._fields))
+        self.words = list(words)
+        self.texts = list(texts)  # hashes
+
+    def by_task(
+        self, position: Mapping[str, int], place: Mapping[str, int]
+    ) -> dict[str, dict[str, list[HitRow]]]:
+        """Rows by the positions of their task and arm, which are texts as JSON keys are."""
+        hits: dict[str, dict[str, list[HitRow]]] = {}
+        for (task_id, run_id), row in zip(self._places, self._rows, strict=True):
+            if (task := position.get(task_id)) is not None:
+                hits.setdefault(str(task), {}).setdefault(str(place[run_id]), []).append(row)
+        return hits
+
+
+def _positions(values: Iterable[str | None], known: dict[str, int]) -> Sequence[int]:
+    """Where each value stands among the known ones, which grow by it; -1 for none."""
+    return [known.setdefault(value, len(known)) if value else -1 for value in values]
 
 
 def _texts(selection: Selection, wanted: list[str]) -> list[str]:
     """Texts of these hashes, in their order; one that the lake lacks is empty."""
-    found = selection.marts.values(
+    found = selection.marts.columns(
         """
-        select text_sha256, any_value(text)
+        select text_sha256, any_value(text) as text
         from lake.texts
         where text_sha256 in (select unnest(cast(? as varchar[])))
         group by text_sha256
         """,
         wanted,
     )
-    by_hash = dict(found)
+    by_hash = dict(zip(found["text_sha256"], found["text"], strict=True))
     return [by_hash.get(sha256, "") for sha256 in wanted]
 
 

@@ -150,6 +150,13 @@
       return number < 0 ? null : number;
     }
 
+    // A hit of `data.hits` by the names of its fields.
+    function named(values) {
+      const hit = Object.fromEntries(data.hit_fields.map((field, i) => [field, values[i]]));
+      for (const field of data.word_fields) hit[field] = data.words[hit[field]] ?? null;
+      return hit;
+    }
+
     function hitList(arm, number) {
       const box = make("div", "arm-hits");
       const head = make("h4");
@@ -163,22 +170,21 @@
         return box;
       }
       const rows = make("ol", "hits");
-      for (const [rank, at, called, points, how, item, credited, text] of hits) {
-        const [where, name, relation, gold] = [at, called, how, item].map((i) => data.words[i] ?? null);
-        const row = make("li", relation ? "match" : "");
-        row.append(make("span", "r", rank));
+      for (const hit of hits.map(named)) {
+        const row = make("li", hit.relation ? "match" : "");
+        row.append(make("span", "r", hit.rank));
         const first = make("div");
-        first.append(make("span", "mono", where));
-        if (relation) {
-          const chip = make("span", "chip", `match: ${relation.replace(/_/g, " ")}${credited ? "" : ", no credit"}`);
-          chip.title = `gold ${gold}`;
+        first.append(make("span", "mono", hit.where));
+        if (hit.relation) {
+          const chip = make("span", "chip", `match: ${hit.relation.replace(/_/g, " ")}${hit.credited ? "" : ", no credit"}`);
+          chip.title = `gold ${hit.gold_id}`;
           first.append(chip);
         }
         row.append(first);
-        const more = [name, points === null ? null : `score ${points}`].filter((v) => v !== null);
+        const more = [hit.name, hit.score === null ? null : `score ${hit.score}`].filter((v) => v !== null);
         if (more.length) row.append(make("div", "muted", more.join(" · ")));
-        if (text >= 0 && data.texts[text][1]) {
-          const [shown, length] = data.texts[text];
+        const [shown, length] = data.texts[hit.text] ?? ["", 0];
+        if (length) {
           const fold = make("details");
           const label = shown.length < length ? `text, first ${shown.length.toLocaleString("en")} of ${length.toLocaleString("en")} characters` : "text";
           // Code keeps its lines; prose on one endless line is wrapped.
