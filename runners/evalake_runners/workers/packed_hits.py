@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 
@@ -118,13 +118,9 @@ def _scrubbed(hits: tuple[PackedHit, ...]) -> tuple[PackedHit, ...]:
         for hit in hits
     ]
     told = "\n".join(value for of_hit in texts for value in of_hit.values())
-    if not any(secret in told for secret in known_secrets().all):
-        return hits
-    return tuple(
-        replace(hit, **{name: _scrubbed_text(name, value) for name, value in of_hit.items()})
-        for hit, of_hit in zip(hits, texts, strict=True)
-    )
-
-
-def _scrubbed_text(name: str, value: str) -> str:
-    return scrub(value) if name in _IN_OWN_WORDS else scrub_evidence(value)
+    if any(secret in told for secret in known_secrets().all):
+        for hit, of_hit in zip(hits, texts, strict=True):
+            for name, value in of_hit.items():
+                is_prose = name in _IN_OWN_WORDS
+                setattr(hit, name, scrub(value) if is_prose else scrub_evidence(value))
+    return hits
