@@ -367,7 +367,7 @@ def test_an_ending_without_a_format_is_refused_and_nothing_written(
 ) -> None:
     with pytest.raises(UsageError, match=r"report\.pdf: a report ends in \.html, \.md, \.json"):
         write_report([demo], tmp_path / "report.pdf")
-    assert not list(tmp_path.glob("report*"))
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_same_marts_give_the_same_page(demo: Selection, tmp_path: Path, page_text: str) -> None:
