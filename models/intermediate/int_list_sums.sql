@@ -1,5 +1,5 @@
--- Grain: one row per list and metric whose cutoff some credited (or, for judged@k, judged) unit is
--- within: the total that its score is made of. Lists that found nothing have no row.
+-- Grain: one row per list and metric within whose reach some credited (or, for judged@k, judged)
+-- unit is: the total that its score is made of. Lists that found nothing have no row.
 
 with lists as (
     select * from {{ ref('int_lists') }}
@@ -24,6 +24,7 @@ credits as (
         lists.edition,
         lists.task_id,
         lists.level,
+        lists.n_relevant,
         credits.unit_rank,
         credits.grade,
         row_number() over (partition by lists.list_id order by credits.unit_rank) as nth
@@ -62,7 +63,7 @@ counted as (
     from credits
     inner join definitions
         on credits.run_id = definitions.run_id
-        and (definitions.cutoff is null or credits.unit_rank <= definitions.cutoff)
+        and credits.unit_rank <= coalesce({{ measure_sql('reach') }}, credits.unit_rank)
     where definitions.units = 'credits'
     union all
     select

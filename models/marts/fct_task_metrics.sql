@@ -43,37 +43,42 @@ sums as (
     select * from {{ ref('int_list_sums') }}
 ),
 
-asked as (
+measured as (
     select
         lists.*,
-        definitions.metric,
-        definitions.measure,
-        definitions.cutoff,
-        case
-            when lists.is_lost then 'evidence_lost'
-            when lists.status in {{ words('unanswered') }} then lists.status
-            when
-                definitions.needs_library
-                and (lists.library is null or lists.resolved_library is null)
-                then 'not_applicable'
-            when definitions.needs_library then null
-            when
-                lists.is_unjudged
-                and not (definitions.from_signal and lists.covered is not null)
-                then 'evidence_lost'
-            when lists.n_relevant = 0 then 'no_gold'
-            -- Nothing that such an answer holds could be recognised as any gold of the task.
-            when
-                lists.output in {{ words('one_text') }}
-                and lists.n_by_text = 0
-                and not (definitions.from_signal and lists.covered is not null)
-                then 'no_comparable_output'
-            when definitions.cutoff > lists.depth then 'beyond_depth'
-            when definitions.one_gold and lists.n_relevant > 1 then 'not_applicable'
-        end as null_reason
+        definitions.* exclude (run_id),
+        {{ measure_sql('reach') }} as reach
     from lists
     inner join definitions on lists.run_id = definitions.run_id
     where lists.is_primary or not definitions.primary_only
+),
+
+asked as (
+    select
+        *,
+        case
+            when is_lost then 'evidence_lost'
+            when status in {{ words('unanswered') }} then status
+            when
+                needs_library
+                and (library is null or resolved_library is null)
+                then 'not_applicable'
+            when needs_library then null
+            when
+                is_unjudged
+                and not (from_signal and covered is not null)
+                then 'evidence_lost'
+            when n_relevant = 0 then 'no_gold'
+            -- Nothing that such an answer holds could be recognised as any gold of the task.
+            when
+                output in {{ words('one_text') }}
+                and n_by_text = 0
+                and not (from_signal and covered is not null)
+                then 'no_comparable_output'
+            when reach > depth then 'beyond_depth'
+            when one_gold and n_relevant > 1 then 'not_applicable'
+        end as null_reason
+    from measured
 ),
 
 summed as (
@@ -102,7 +107,7 @@ select
     level,
     if(null_reason is null, cast(value as double), null) as value,
     null_reason,
-    -- The list was full and still ran out of distinct files before the cutoff: a system asked for
-    -- more hits might have done better.
-    null_reason is null and cutoff > n_units and n_hits >= depth as truncated
+    -- The list was full and still ran out of distinct files before the measure's reach: a system
+    -- asked for more hits might have done better.
+    null_reason is null and reach > n_units and n_hits >= depth as truncated
 from scored

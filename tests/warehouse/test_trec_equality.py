@@ -31,10 +31,10 @@ MEASURES = {
         ("ndcg", "ndcg_cut"),
     )
 }
-MEASURES |= {"mrr": "recip_rank", "ap": "map", "ndcg": "ndcg"}
+MEASURES |= {"mrr": "recip_rank", "ap": "map", "ndcg": "ndcg", "rprec": "Rprec"}
 CUT = ("recall", "success", "P", "ndcg_cut")
 REQUESTED = {
-    "recip_rank", "map", "ndcg", *(f"{name}.{','.join(map(str, CUTOFFS))}" for name in CUT)
+    "recip_rank", "map", "ndcg", "Rprec", *(f"{name}.{','.join(map(str, CUTOFFS))}" for name in CUT)
 }  # fmt: skip
 
 LENGTHS = (0, 1, 2, 7, 10, 100)

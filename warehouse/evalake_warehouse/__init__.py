@@ -1,1 +1,1 @@
-"""Lake contracts, the warehouse build, SQL access, charts and the report."""
+"""The lake's contracts, what judges it, and questions to what was judged."""

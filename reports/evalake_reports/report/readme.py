@@ -93,15 +93,16 @@ def take_snapshot(selection: Selection, project_dir: Path) -> dict[str, Any]:
         run_ids,
     )
     return {
-        "inputs": inputs_hash(project_dir),
+        "inputs": inputs_hash(project_dir, selection.primary_metric),
         "primary_metric": selection.primary_metric,
         "tasks": [row["task_id"] for row in tasks],
         **tables,
     }
 
 
-def inputs_hash(project_dir: Path) -> str:
+def inputs_hash(project_dir: Path, primary_metric: str) -> str:
     """Hash of what decides the demo's figures: files by their path in the project, and formulas."""
+    shown = {primary_metric, *SHOWN_METRICS}
     files = sorted({path for pattern in _INPUTS for path in project_dir.glob(pattern)})
     definitions = metric_definitions(Project(home=Path(), data_dir=project_dir))
     return content_hash(
@@ -110,8 +111,10 @@ def inputs_hash(project_dir: Path) -> str:
                 str(path.relative_to(project_dir)): sha256_text(path.read_text("utf-8"))
                 for path in files
             },
-            # Not their cutoffs: another one changes no figure of those that stand in README.
-            "formulas": sorted({(row["measure"], row["formula"]) for row in definitions}),
+            # Of what stands in README alone: another measure or cutoff changes no figure of it.
+            "formulas": sorted(
+                {(row["measure"], row["formula"]) for row in definitions if row["metric"] in shown}
+            ),
         }
     )
 

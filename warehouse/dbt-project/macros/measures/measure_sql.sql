@@ -2,9 +2,11 @@
     One part of every measure's declaration, as a `case` over the column `measure`. A measure is
     declared here and nowhere else; its names and cutoffs are rows of the seed `metric_definitions`.
 
+    reach       The rank that it looks down to; NULL for the whole list. A list that was asked for less
+                has no score, from the columns `cutoff` and `n_relevant`.
     units       What its total runs over: `credits` (units that earned a gold item), `gains` (the same,
                 with their grade and the ideal), `judged` (units that match any qrel), or `none`.
-    total       Aggregate over those units of a list up to the cutoff, with columns `unit_rank`, `nth`
+    total       Aggregate over those units of a list within its reach, with columns `unit_rank`, `nth`
                 (the unit's place among those that earned), and for gains `grade` and `ideal_dcg`.
     score       The value in [0, 1], from `total` (NULL where no unit counts) and the list's columns.
     chance      Its expectation under a random order of the corpus's files over `n_files`, `n_drawn` and `n_relevant`; NULL where
@@ -28,6 +30,10 @@
         'precision': {
             'total': 'count(*)', 'score': 'coalesce(total, 0) / cutoff',
             'chance': 'n_relevant / n_files * n_drawn / cutoff',
+        },
+        'rprec': {
+            'reach': 'n_relevant', 'total': 'count(*)', 'score': 'coalesce(total, 0) / n_relevant',
+            'chance': 'n_relevant / n_files', 'shows_zero': true,
         },
         'rr': {
             'total': '1 / min(unit_rank)', 'score': 'coalesce(total, 0)', 'shows_zero': true,
@@ -64,7 +70,7 @@
             'primary_only': true, 'one_gold': true, 'chance': '1 / n_files',
         },
     } -%}
-    {%- set defaults = {'units': 'credits', 'chance': 'null'} -%}
+    {%- set defaults = {'reach': 'cutoff', 'units': 'credits', 'chance': 'null'} -%}
     {%- set quote = "'" if part == 'units' else '' -%}
     {%- set branches = [] -%}
     {%- for measure, parts in declared.items() -%}
