@@ -39,7 +39,7 @@ _OF_CODE = frozenset(
 class Failure:
     """One kind of reason in one run."""
 
-    status: str  # error | timeout | not_attempted
+    status: str  # of `UNANSWERED`
     n_tasks: int
     reason: str  # of the first of the tasks by id
     n_reasons: int  # different texts of this kind

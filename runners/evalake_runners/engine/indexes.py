@@ -29,6 +29,7 @@ from evalake_runners.workers.replies import Failed, Indexed, read_report
 from evalake_warehouse.file_names import file_name
 from evalake_warehouse.scratch import scratch_folder, telling_full_disk
 from evalake_warehouse.scrub import scrub_tree
+from evalake_warehouse.vocabulary import AttemptStatus
 
 GetWorker = Callable[[], Worker]
 
@@ -41,7 +42,7 @@ _PREFIX_CHARS = 16
 class IndexOutcome:
     """What came of asking for one index."""
 
-    status: str  # ok | error | timeout | not_attempted
+    status: AttemptStatus  # never `empty`
     cache_hit: bool = False
     folder: Path | None = None
     seconds: float | None = None  # None for a cache hit: nothing was measured

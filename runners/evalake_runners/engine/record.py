@@ -19,6 +19,7 @@ from evalake_warehouse.identity import canonical_json, sha256_text
 from evalake_warehouse.lake.arrivals import next_id
 from evalake_warehouse.lake.schemas import TABLES
 from evalake_warehouse.lake.writer import write_columns, write_rows
+from evalake_warehouse.vocabulary import AttemptStatus
 
 SHARD_TASKS = 100  # fewer would leave thousands of small files behind
 SHARD_SECONDS = 5.0
@@ -35,7 +36,7 @@ class Outcome:
 
     task_id: str
     attempt: int
-    status: str
+    status: AttemptStatus
     started_at: datetime
     n_concurrent: int
     answer: PackedAnswer | None = None

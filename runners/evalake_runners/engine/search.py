@@ -22,6 +22,7 @@ from evalake_runners.workers.pool import (
 )
 from evalake_runners.workers.replies import Answered, Failed, Opened
 from evalake_runners.workers.stop import STEP_S, StopFlag
+from evalake_warehouse.vocabulary import AttemptStatus
 
 _OWN_PHASES = ("search", "open")
 
@@ -60,7 +61,7 @@ class Search:
     spent_by: Callable[[str], PackedSpending | None]  # a task whose worker is gone
     network_block: str | None = field(default=None, init=False)  # of `NETWORK_BLOCKS`
     _queue: list[TaskRow] = field(default_factory=list, init=False)
-    _dead: dict[str, tuple[str, str]] = field(default_factory=dict, init=False)
+    _dead: dict[str, tuple[AttemptStatus, str]] = field(default_factory=dict, init=False)
     _slots: list[_Slot] = field(default_factory=list, init=False)
 
     def run(self) -> None:
@@ -73,7 +74,8 @@ class Search:
         self._slots = [_Slot() for _ in range(min(self.limits.jobs, len(self._queue)))]
         for corpus_id, index in self.indexes.items():
             if index.status != "ok":
-                status = index.status if index.status == "not_attempted" else "error"
+                is_attempted = index.status != "not_attempted"
+                status: AttemptStatus = "error" if is_attempted else "not_attempted"
                 self._dead[corpus_id] = (status, index.reason or "the index could not be built")
         try:
             self._loop()
@@ -203,14 +205,16 @@ class Search:
         times = f" ({slot.n_lost} times in a row)" if slot.n_lost > 1 else ""
         self._give_up(slot, task, f"{error}{times}")
 
-    def _give_up(self, slot: _Slot, task: TaskRow, reason: str, status: str = "error") -> None:
+    def _give_up(
+        self, slot: _Slot, task: TaskRow, reason: str, status: AttemptStatus = "error"
+    ) -> None:
         """Opening will not go better for the next task of the same corpus."""
         slot.n_lost = 0
         self._dead[task.corpus_id] = (status, f"opening: {reason}")
         self._finish(slot, task, status, f"opening: {reason}")
 
     def _finish_failed(self, slot: _Slot, task: TaskRow, reply: Failed) -> None:
-        status = "error" if reply.is_attempted else "not_attempted"
+        status: AttemptStatus = "error" if reply.is_attempted else "not_attempted"
         if slot.corpus_id != task.corpus_id:
             self._give_up(slot, task, reply.reason, status)
         else:
@@ -240,7 +244,7 @@ class Search:
         self,
         slot: _Slot,
         task: TaskRow,
-        status: str,
+        status: AttemptStatus,
         reason: str,
         spending: PackedSpending | None = None,
         *,
