@@ -13,8 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from evalake_warehouse.lake.editions import judgements_sql
-from evalake_warehouse.lake.reader import LakeListing, relation_sql
+from evalake_warehouse.lake.reader import LakeListing
 from evalake_warehouse.lake.writer import write_columns
 from evalake_warehouse.processes import spawned_pool
 from evalake_warehouse.relevance.fingerprint import (
@@ -22,6 +21,7 @@ from evalake_warehouse.relevance.fingerprint import (
     Fingerprinted,
     fingerprint_text,
 )
+from evalake_warehouse.relevance.returned_texts import create_views, datasets_of
 
 if TYPE_CHECKING:
     from evalake_warehouse.project import Project
@@ -65,16 +65,10 @@ def fingerprint_missing_texts(
     """
     import duckdb
 
-    datasets = {file.dataset for run_id in editions for file in listing.by_run.get(run_id, ())}
     lost: set[str] = set()
-    for dataset in sorted(datasets):
+    for dataset in datasets_of(listing, editions):
         with duckdb.connect() as connection:
-            connection.execute(judgements_sql("judgements", editions))
-            paths = [file.path for file in listing.by_table["hits"] if file.owner in editions]
-            connection.execute(f"create view hits as {relation_sql('hits', paths)}")
-            for table in ("qrels", "texts", "text_fingerprints"):
-                paths = listing.paths(table, datasets=[dataset])
-                connection.execute(f"create view {table} as {relation_sql(table, paths)}")
+            create_views(connection, listing, editions, dataset, derived="text_fingerprints")
             found = connection.execute(_MISSING_TEXTS, {"rule": FINGERPRINT_RULE}).fetchall()
         rows = [row for row in found if row[1] is not None]
         if len(rows) < len(found):

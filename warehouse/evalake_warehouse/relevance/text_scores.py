@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from evalake_warehouse.lake.editions import judgements_sql
-from evalake_warehouse.lake.reader import LakeListing, relation_sql
+from evalake_warehouse.lake.reader import LakeListing
 from evalake_warehouse.lake.schemas import TABLES
 from evalake_warehouse.lake.writer import write_table
+from evalake_warehouse.relevance.returned_texts import create_views, datasets_of
 
 if TYPE_CHECKING:
     import duckdb
@@ -85,10 +85,9 @@ def score_missing_pairs(
     Returns:
         Datasets of which some pair has no score, because a text of it is gone from the lake.
     """
-    datasets = {file.dataset for run_id in editions for file in listing.by_run.get(run_id, ())}
     return {
         dataset
-        for dataset in sorted(datasets)
+        for dataset in datasets_of(listing, editions)
         if not _score_dataset(project, listing, editions, dataset, on_progress)
     }
 
@@ -104,7 +103,7 @@ def _score_dataset(
     import duckdb
 
     with duckdb.connect() as connection:
-        _create_views(connection, listing, editions, dataset)
+        create_views(connection, listing, editions, dataset, derived="text_scores")
         if not _count(connection, "select count(*) from qrels where relation = 'text'"):
             return True
         key = {"scorer": SCORER, "scorer_version": SCORER_VERSION, "floor": TEXT_FLOOR}
@@ -124,20 +123,6 @@ def _score_dataset(
                 on_progress(done, n_pairs)
         _write(project, dataset, waiting)
     return done == n_pairs
-
-
-def _create_views(
-    connection: duckdb.DuckDBPyConnection,
-    listing: LakeListing,
-    editions: Mapping[str, str],
-    dataset: str,
-) -> None:
-    connection.execute(judgements_sql("judgements", editions))
-    paths = [file.path for file in listing.by_table["hits"] if file.owner in editions]
-    connection.execute(f"create view hits as {relation_sql('hits', paths)}")
-    for table in ("qrels", "texts", "text_scores"):
-        paths = listing.paths(table, datasets=[dataset])
-        connection.execute(f"create view {table} as {relation_sql(table, paths)}")
 
 
 def _score(dataset: str, batch: pa.RecordBatch) -> pa.Table:
