@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from evalake_cli.app import JsonFlag, app
-from evalake_cli.output import print_json, say
+from evalake_cli.output import print_json, print_rows, say
 from evalake_cli.selection_flags import (
     BaselineOption,
     Chosen,
@@ -35,7 +35,12 @@ _FILE_ENDINGS = frozenset({".svg", ".png", ".html", ".json", ".pdf", ".jpg", ".j
 def charts(
     chosen: Chosen,
     *,
-    output: Annotated[Path, typer.Option(help="Folder for the files; made if missing.")],
+    output: Annotated[
+        Path | None, typer.Option(help="Folder for the files; made if missing.")
+    ] = None,
+    list_: Annotated[
+        bool, typer.Option("--list", help="Print what charts there are, and draw none.")
+    ] = False,
     chart: Annotated[
         list[str] | None,
         typer.Option(help="Name of a chart, as in the file names. Repeatable.  [default: all]"),
@@ -69,10 +74,21 @@ def charts(
     Runs of different datasets, splits or tasks never share a panel: several datasets get a
     folder each, and runs named with --run that do not fit together are refused.
     """
-    from evalake_reports.charts.gallery import Options, check_names, draw, draw_across
+    from evalake_reports.charts.declared import Options
+    from evalake_reports.charts.gallery import CHARTS, check_names, draw, draw_across
     from evalake_reports.charts.save import FORMATS
     from evalake_reports.charts.theme import Style
 
+    if list_:
+        listed = [
+            {"chart": one.name, "about": one.group, "shows": one.shows} for one in CHARTS.values()
+        ]
+        print_json(listed) if as_json else print_rows(listed)
+        return ExitCode.OK
+    if output is None:
+        raise UsageError(
+            "charts need a folder", where="--output", hint="evalake charts --output charts"
+        )
     formats = format_ or ["svg"]
     if wrong := [name for name in formats if name not in FORMATS]:
         raise UsageError(

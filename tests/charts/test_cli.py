@@ -47,7 +47,7 @@ def test_files_are_listed_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--chart", "pie"], "no chart 'pie'; there are: score_bars, forest"),
+        (["--chart", "pie"], "no chart 'pie'; there are: score_bars, method_comparison"),
         (["--format", "gif"], "no chart format 'gif'"),
         (["--theme", "sepia"], "no theme 'sepia'"),
         (["--palette", "red"], "no colour of the form #rrggbb: 'red'"),

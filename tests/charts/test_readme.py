@@ -61,7 +61,7 @@ def test_pictures_are_those_drawn_from_the_marts_themselves(
 
 
 def test_a_readme_without_the_marks_is_refused(snapshot: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="README needs a line"):
+    with pytest.raises(UsageError, match="the page needs a line"):
         readme.render(snapshot, "# Title\n")
 
 

@@ -11,7 +11,8 @@ import vl_convert
 from PIL import Image
 
 from evalake_reports.charts import Selection
-from evalake_reports.charts.gallery import CHARTS, Options
+from evalake_reports.charts.declared import Options
+from evalake_reports.charts.gallery import CHARTS
 from evalake_reports.charts.save import to_svg
 from evalake_reports.charts.theme import FONT, Style
 from evalake_reports.report.compact_charts import slim

@@ -9,37 +9,34 @@ with charts.open_marts() as marts:
 
 from __future__ import annotations
 
-from evalake_reports.charts.breakdown import breakout_heatmap, gold_ranks
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any
+
 from evalake_reports.charts.choose import panels, select
-from evalake_reports.charts.comparisons import ab_splits, before_after, method_comparison
-from evalake_reports.charts.difference_charts import forest, wins_and_losses
-from evalake_reports.charts.latency import latency_bars, quality_against_cost
 from evalake_reports.charts.marts import Marts, open_marts
 from evalake_reports.charts.save import save
-from evalake_reports.charts.scores import score_bars
 from evalake_reports.charts.selection import Selection
 from evalake_reports.charts.theme import Style
-from evalake_reports.charts.timeline import arm_over_time
 from evalake_warehouse.questions.runs import Run
 
-__all__ = [
-    "Marts",
-    "Run",
-    "Selection",
-    "Style",
-    "ab_splits",
-    "arm_over_time",
-    "before_after",
-    "breakout_heatmap",
-    "forest",
-    "gold_ranks",
-    "latency_bars",
-    "method_comparison",
-    "open_marts",
-    "panels",
-    "quality_against_cost",
-    "save",
-    "score_bars",
-    "select",
-    "wins_and_losses",
-]
+__all__ = ["Marts", "Run", "Selection", "Style", "open_marts", "panels", "save", "select"]
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    """The function of a declared chart."""
+    # The import system asks for a module of this package here first, which is no chart.
+    if not name.startswith("_") and find_spec(f"{__name__}.{name}") is None:
+        from evalake_reports.charts.gallery import CHARTS
+
+        for chart in CHARTS.values():
+            if chart.function.__name__ == name:
+                return chart.function
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """For completion in a notebook: what is imported above, and the functions of all charts."""
+    from evalake_reports.charts.gallery import CHARTS
+
+    return sorted({*__all__, *(chart.function.__name__ for chart in CHARTS.values())})

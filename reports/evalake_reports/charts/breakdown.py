@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalake_reports.charts import rows
+from evalake_reports.charts.declared import declare
 from evalake_reports.charts.labels import DASH, chance_text
 from evalake_reports.charts.marts import ids
 from evalake_reports.charts.palette import CONTROL, INK, MUTED, STEP_INK, STEPS, Colour
@@ -24,6 +25,7 @@ _BUCKETS = ((1, "rank 1"), (3, "2 to 3"), (5, "4 to 5"), (10, "6 to 10"))
 _LATER, _ABSENT, _UNSCORED = "below 10", "not found", "no score"
 
 
+@declare("mean per question type (or another label)", group="tasks")
 def breakout_heatmap(
     selection: Selection,
     *,
@@ -101,6 +103,7 @@ def breakout_heatmap(
     )
 
 
+@declare("at which rank the first relevant hit stands", group="tasks")
 def gold_ranks(
     selection: Selection, *, title: str | None = None, style: Style = DEFAULT
 ) -> AnyChart:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalake_reports.charts import rows
+from evalake_reports.charts.declared import declare
 from evalake_reports.charts.labels import chance_text, difference
 from evalake_reports.charts.palette import MUTED, PAPER
 from evalake_reports.charts.scores import READING, order_by_score, score_panel, score_rows
@@ -21,6 +22,7 @@ CHANGE_READING = "Hollow: without. Filled: with."
 COMPARED = ("success@1", "success@5", "success@10", "recall@5", "recall@10", "mrr", "ndcg@10")
 
 
+@declare("every arm on several metrics", group="scores")
 def method_comparison(
     selection: Selection,
     *,
@@ -70,6 +72,7 @@ def method_comparison(
     return finish(chart, selection, style, what="Methods", note=note, title=title)
 
 
+@declare("the same arms on two splits, a panel each", group="scores", across_splits=True)
 def ab_splits(
     selections: Sequence[Selection],
     *,
@@ -108,6 +111,11 @@ def ab_splits(
     return finish(joined, first, style, what=chosen, note=READING, title=text)
 
 
+@declare(
+    "structure of code, without and with it", group="changes", name="structure", kind="structure"
+)
+@declare("a re-ranker, without and with it", group="changes", name="reranker", kind="reranker")
+@declare("fusion of branches, without and with it", group="changes", name="fusion", kind="fusion")
 def before_after(
     selection: Selection,
     *,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalake_reports.charts import rows
+from evalake_reports.charts.declared import declare
 from evalake_reports.charts.paired_rows import need_baseline, paired_rows, task_differences
 from evalake_reports.charts.palette import LOSS, MUTED, PAPER, WIN
 from evalake_reports.charts.selection import Selection
@@ -22,6 +23,10 @@ FOREST_READING = "Line: 95 % interval. Filled: better, worse or no_difference. p
 STRIPS_READING = "Each task's difference to the baseline, sorted: wins left, losses right."
 
 
+@declare(
+    "paired difference to the baseline; hollow where the verdict is `insufficient`",
+    group="differences",
+)
 def forest(
     selection: Selection,
     *,
@@ -93,6 +98,7 @@ def forest(
     )
 
 
+@declare("every task's difference to the baseline, sorted", group="differences")
 def wins_and_losses(
     selection: Selection,
     *,

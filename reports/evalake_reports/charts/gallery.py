@@ -5,40 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
-from evalake_reports.charts.breakdown import breakout_heatmap, gold_ranks
-from evalake_reports.charts.comparisons import ab_splits, before_after, method_comparison
-from evalake_reports.charts.difference_charts import forest, wins_and_losses
-from evalake_reports.charts.latency import (
-    PERCENTILES,
-    latency_bars,
-    latency_rows,
-    measured_phases,
-    quality_against_cost,
-)
-from evalake_reports.charts.scores import score_bars
+import evalake_reports.charts as package
+from evalake_reports.charts.declared import Chart, Options, declared_charts
+from evalake_reports.charts.latency import PERCENTILES, latency_rows, measured_phases
 from evalake_reports.charts.selection import Selection
-from evalake_reports.charts.theme import DEFAULT, Style
-from evalake_reports.charts.timeline import arm_over_time
 from evalake_warehouse.errors import UsageError
 
+# A module of this package that declares a chart is found here; nothing else names it.
+for _module in iter_modules(package.__path__):
+    import_module(f"{package.__name__}.{_module.name}")
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What a caller may choose; each chart takes what concerns it."""
-
-    metrics: Sequence[str] = ()
-    title: str | None = None
-    phase: str = "search"
-    percentile: str = "p50"
-    dimension: str = "qa_type"
-    style: Style = DEFAULT
-
-    def common(self) -> dict[str, Any]:
-        """Arguments of every chart of one metric."""
-        metric = self.metrics[0] if self.metrics else None
-        return {"metric": metric, "title": self.title, "style": self.style}
+CHARTS: Mapping[str, Chart] = {chart.name: chart for chart in declared_charts()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,37 +31,6 @@ class Drawn:
     reason: str = ""
 
 
-Draw = Callable[[Selection, Options], Any]
-
-CHARTS: Mapping[str, Draw] = {
-    "score_bars": lambda s, o: score_bars(
-        s, metrics=o.metrics or None, title=o.title, style=o.style
-    ),
-    "forest": lambda s, o: forest(s, **o.common()),
-    "wins_and_losses": lambda s, o: wins_and_losses(s, **o.common()),
-    "method_comparison": lambda s, o: method_comparison(
-        s, metrics=o.metrics or None, title=o.title, style=o.style
-    ),
-    "fusion": lambda s, o: before_after(s, kind="fusion", **o.common()),
-    "reranker": lambda s, o: before_after(s, kind="reranker", **o.common()),
-    "structure": lambda s, o: before_after(s, kind="structure", **o.common()),
-    "breakout_heatmap": lambda s, o: breakout_heatmap(s, dimension=o.dimension, **o.common()),
-    "gold_ranks": lambda s, o: gold_ranks(s, title=o.title, style=o.style),
-    "latency_bars": lambda s, o: latency_bars(
-        s, phases=tuple(dict.fromkeys((o.phase, "index"))), title=o.title, style=o.style
-    ),
-    "quality_against_latency": lambda s, o: quality_against_cost(
-        s, phase=o.phase, percentile=o.percentile, **o.common()
-    ),
-    "quality_against_index_time": lambda s, o: quality_against_cost(
-        s, phase="index", percentile=o.percentile, **o.common()
-    ),
-    "arm_over_time": lambda s, o: arm_over_time(s, **o.common()),
-}
-ACROSS_SPLITS = "ab_splits"
-NAMES = (*CHARTS, ACROSS_SPLITS)
-
-
 def draw(selection: Selection, options: Options, names: Sequence[str] = ()) -> Iterator[Drawn]:
     """Draw the charts named, or all; one that the marts hold nothing for is skipped with a reason.
 
@@ -90,23 +40,24 @@ def draw(selection: Selection, options: Options, names: Sequence[str] = ()) -> I
     check_names(names)
     _check_options(selection, options)
     for name in names or CHARTS:
-        if name in CHARTS:
+        if not CHARTS[name].across_splits:
             yield _attempt(name, partial(CHARTS[name], selection, options), bool(names))
 
 
 def draw_across(
     selections: Sequence[Selection], options: Options, names: Sequence[str] = ()
 ) -> Iterator[Drawn]:
-    """Draw the chart over the splits of each dataset that has at least two."""
+    """Draw the charts over the splits of each dataset, where they are named or it has two."""
     datasets: dict[tuple[str, str], list[Selection]] = {}
     for selection in selections:
         first = selection.runs[0]
         datasets.setdefault((first.dataset, first.edition), []).append(selection)
-    wanted = ACROSS_SPLITS in names
-    for (dataset, _), group in datasets.items():
-        if wanted or (not names and len(group) > 1):
-            name = ACROSS_SPLITS if len(datasets) == 1 else f"{ACROSS_SPLITS}_{dataset}"
-            yield _attempt(name, partial(ab_splits, group, **options.common()), wanted)
+    for chart in CHARTS.values():
+        wanted = chart.name in names
+        for (dataset, _), group in datasets.items():
+            if chart.across_splits and (wanted or (not names and len(group) > 1)):
+                name = chart.name if len(datasets) == 1 else f"{chart.name}_{dataset}"
+                yield _attempt(name, partial(chart, group, options), wanted)
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -116,8 +67,8 @@ def check_names(names: Sequence[str]) -> None:
         UsageError: the first unknown one.
     """
     for name in names:
-        if name not in NAMES:
-            raise UsageError(f"no chart {name!r}; there are: {', '.join(NAMES)}", where="--chart")
+        if name not in CHARTS:
+            raise UsageError(f"no chart {name!r}; there are: {', '.join(CHARTS)}", where="--chart")
 
 
 def _check_options(selection: Selection, options: Options) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalake_reports.charts import rows
+from evalake_reports.charts.declared import declare
 from evalake_reports.charts.labels import duration
 from evalake_reports.charts.marts import ids
 from evalake_reports.charts.palette import INK, PAPER
@@ -29,6 +30,10 @@ DURATION_AXIS = (
 )
 
 
+@declare(
+    "p50 with a whisker to p95; p50, p95 and p99 written out; search and index apart",
+    group="time",
+)
 def latency_bars(
     selection: Selection,
     *,
@@ -145,6 +150,17 @@ def _latency_panel(
     return rows.titled(chart, what) if named or style.compact else chart
 
 
+@declare(
+    "score against index time, with the Pareto front",
+    group="time",
+    name="quality_against_index_time",
+    phase="index",
+)
+@declare(
+    "score against search time, with the Pareto front",
+    group="time",
+    name="quality_against_latency",
+)
 def quality_against_cost(
     selection: Selection,
     *,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalake_reports.charts import rows
+from evalake_reports.charts.declared import declare
 from evalake_reports.charts.labels import interval
 from evalake_reports.charts.marts import ids
 from evalake_reports.charts.palette import INK, MUTED
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 READING = "Bar: mean. Line: 95 % interval. Tick: chance."
 
 
+@declare("mean, 95 % interval and chance level per arm", group="scores")
 def score_bars(
     selection: Selection,
     *,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalake_reports.charts import rows
+from evalake_reports.charts.declared import declare
 from evalake_reports.charts.marts import ids
 from evalake_reports.charts.selection import Selection
 from evalake_reports.charts.theme import DEFAULT, Style, finish
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 TIME_READING = "Point: mean of one run. Vertical line: 95 % interval. Dotted: chance."
 
 
+@declare("runs of one label on the same tasks, by start", group="time")
 def arm_over_time(
     selection: Selection,
     *,

@@ -21,9 +21,10 @@ from evalake_reports.charts.save import to_svg, write_whole
 from evalake_reports.charts.scores import score_bars
 from evalake_reports.charts.selection import Selection
 from evalake_reports.charts.theme import Style
+from evalake_reports.marked_block import replace_block
 from evalake_reports.report.leaderboard import leaderboard, leaderboard_table
 from evalake_reports.report.markdown import markdown_table
-from evalake_warehouse.errors import EvalakeError, UsageError
+from evalake_warehouse.errors import EvalakeError
 from evalake_warehouse.identity import content_hash, sha256_text
 from evalake_warehouse.project import Project
 from evalake_warehouse.questions.definitions import SHOWN_METRICS, metric_definitions
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 FAMILY = "demo"
 START, END = "<!-- demo: made by `make readme` -->", "<!-- /demo -->"
+README = Path("README.md")
 IMAGES = Path("docs/images")
 SNAPSHOT = IMAGES / "demo.json"
 # What the demo's figures depend on; a change of any means that README must be made anew.
@@ -125,15 +127,11 @@ def render(snapshot: Mapping[str, Any], readme: str) -> dict[Path, str]:
     Raises:
         UsageError: README has no place for the demo.
     """
-    before, start, rest = readme.partition(START)
-    _, end, after = rest.partition(END)
-    if not (start and end):
-        raise UsageError(f"README needs a line `{START}` and a line `{END}`", where="README.md")
     with _opened(snapshot) as marts:
         [selection] = panels(marts, family=FAMILY)
         files = {IMAGES / name: text for name, text in _pictures(selection)}
         block = _block(selection)
-    files[Path("README.md")] = f"{before}{START}\n{block}\n{END}{after}"
+    files[README] = replace_block(readme, START, END, block, where=str(README))
     files[SNAPSHOT] = json.dumps(snapshot, indent=1, ensure_ascii=False) + "\n"
     return files
 

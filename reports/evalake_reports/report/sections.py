@@ -9,9 +9,10 @@ from functools import partial
 from typing import Any
 
 from evalake_reports.charts.comparisons import CHANGE_READING, ab_splits
+from evalake_reports.charts.declared import Options
 from evalake_reports.charts.difference_charts import FOREST_READING, STRIPS_READING
 from evalake_reports.charts.frozen_baselines import with_known
-from evalake_reports.charts.gallery import CHARTS, Options
+from evalake_reports.charts.gallery import CHARTS
 from evalake_reports.charts.labels import chance_text
 from evalake_reports.charts.latency import FRONT_READING, LATENCY_READING
 from evalake_reports.charts.scores import READING, headline
