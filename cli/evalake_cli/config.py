@@ -121,7 +121,8 @@ def _shallow(loaded: LoadedSweep) -> list[str]:
 def _arms(file: Path) -> tuple[tuple[ArmSpec, ...], LoadedSweep | None]:
     """The arms of a file, and what else it says if it is a sweep."""
     from evalake_runners.configuration.yaml_file import read_yaml
-    from evalake_runners.sweeps.sweep_file import is_system_file, load_sweep, load_system
+    from evalake_runners.sweeps.sweep_file import load_sweep
+    from evalake_runners.sweeps.system_file import is_system_file, load_system
 
     project = current_project()
     content = read_yaml(file).content

@@ -118,7 +118,8 @@ def make_request(project: Project, flags: dict[str, Any], *, retry_failed: bool 
     """What the flags ask for; the sweep file is read and checked here."""
     from evalake_runners.engine.plan import Request
     from evalake_runners.sweeps.config import DatasetEntry, Limits
-    from evalake_runners.sweeps.sweep_file import load_sweep, load_system
+    from evalake_runners.sweeps.sweep_file import load_sweep
+    from evalake_runners.sweeps.system_file import load_system
 
     if flags["cache"] not in {"on", "off"}:
         raise UsageError(f"`{flags['cache']}` is neither on nor off", where="--cache")

@@ -14,7 +14,8 @@ from evalake_runners.adapters.controls import random_windows
 from evalake_runners.adapters.protocol import Answer, CorpusView, Query, RawHit
 from evalake_runners.engine.plan import make_plan
 from evalake_runners.sweeps.arms import bind
-from evalake_runners.sweeps.sweep_file import load_sweep, load_system
+from evalake_runners.sweeps.sweep_file import load_sweep
+from evalake_runners.sweeps.system_file import load_system
 from evalake_runners.workers.blobs import Blob, as_blob
 from evalake_warehouse.build.protocol import build
 from evalake_warehouse.errors import ConfigError, SystemFailedError, UsageError

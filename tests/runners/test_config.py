@@ -10,7 +10,8 @@ import pytest
 from toy import Sweep, evalake, rows
 
 from evalake_runners.sweeps.depths import shallow
-from evalake_runners.sweeps.sweep_file import load_sweep, load_system
+from evalake_runners.sweeps.sweep_file import load_sweep
+from evalake_runners.sweeps.system_file import load_system
 from evalake_warehouse.errors import ConfigError, UsageError
 from evalake_warehouse.project import Project
 

@@ -12,7 +12,7 @@ from handmade import bound, system, write
 from toy import SYSTEMS, evalake
 
 from evalake_runners.adapters.facts import facts_of, read_facts
-from evalake_runners.sweeps.sweep_file import load_system
+from evalake_runners.sweeps.system_file import load_system
 from evalake_runners.workers.describing import check_config, list_keys
 from evalake_warehouse.errors import EvalakeError, ExitCode, UsageError
 from evalake_warehouse.project import Project

@@ -21,7 +21,7 @@ from evalake_runners.adapters.pydocs_mcp.models import model_fingerprint
 from evalake_runners.adapters.sources import read_source
 from evalake_runners.engine.plan import make_plan
 from evalake_runners.sweeps.arms import bind, edited_since
-from evalake_runners.sweeps.sweep_file import load_system
+from evalake_runners.sweeps.system_file import load_system
 from evalake_runners.workers.describing import Description, describe
 from evalake_warehouse.errors import EvalakeError, ExitCode, UsageError
 from evalake_warehouse.project import Project

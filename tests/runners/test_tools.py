@@ -8,7 +8,7 @@ from pathlib import Path
 from driving import run, statuses
 from toy import rows
 
-from evalake_runners.sweeps.sweep_file import load_system
+from evalake_runners.sweeps.system_file import load_system
 from evalake_warehouse.project import Project
 
 SERVERS = Path(__file__).resolve().parent / "servers"
