@@ -47,7 +47,7 @@ def check_arguments(arguments: Sequence[str]) -> None:
 
 
 def explain(error: BaseException) -> EvalakeError:
-    """An error of any kind as one of ours; the lake's damaged files, where they are its cause."""
+    """The evalake error that stands for any other; damaged lake files are named as its cause."""
     for cause in (error, error.__cause__):
         if cause is not None and (damaged := _damaged_files(cause)):
             return ConfigError(damaged, hint="evalake doctor")

@@ -178,7 +178,7 @@ def _corpus(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _sum_told(total: int, parts: dict[str, int]) -> str:
-    """A count and what it is made of."""
+    """A total and the counts that add up to it, as text."""
     told = " + ".join(f"{count} {name}" for name, count in parts.items())
     return f"{total} = {told}" if told else str(total)
 

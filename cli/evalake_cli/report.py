@@ -105,7 +105,7 @@ def leaderboard(
 
 
 def _place(selection: Selection) -> dict[str, Any]:
-    """What tells a selection's rows from those of any other."""
+    """Dataset, split and edition of a selection, to put beside each of its rows."""
     first = selection.runs[0]
     return {
         "dataset": first.dataset,

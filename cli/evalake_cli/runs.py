@@ -211,7 +211,7 @@ def _shortened(value: object) -> object:
 
 
 def _flat(record: dict[str, Any]) -> dict[str, Any]:
-    """One level: a column of canonical JSON becomes one entry per leaf."""
+    """A row without nesting: a JSON column becomes one entry per leaf, named by its path."""
     import json
 
     flat: dict[str, Any] = {}

@@ -58,7 +58,7 @@ def sql(
 
 
 def _cell(value: object) -> object:
-    """A value as it is for a file; what a terminal would act on is written out there."""
+    """A value for printing: unchanged for a file, control characters escaped for a terminal."""
     if isinstance(value, str) and sys.stdout.isatty():
         return shown(value, lines=True)
     return value

@@ -155,7 +155,7 @@ def _tell_other_labels(cells: Iterable[Cell]) -> None:
 
 
 def _tell_shallow(cells: Iterable[Cell]) -> None:
-    """Where an arm is asked for fewer hits than the metric that it is judged by needs."""
+    """Warn of arms whose depth is smaller than the cutoff of their primary metric."""
     from evalake_runners.sweeps.depths import shallow
 
     told = (
@@ -172,7 +172,7 @@ def _tell_shallow(cells: Iterable[Cell]) -> None:
 
 
 def _tell_unread(cells: Iterable[Cell]) -> None:
-    """Where a system's code cannot be told from another version of it, so that it is never done."""
+    """Warn of systems whose code cannot be identified: their cells are run again every time."""
     for label, unread in dict.fromkeys((cell.arm.label, cell.arm.unread) for cell in cells):
         if unread:
             say(

@@ -99,7 +99,7 @@ def _write_journal(stage: Path, moves: list[str]) -> None:
 
 
 def _clear(lake: Path, stage: Path) -> None:
-    """Remove a stage, and what it moved in, unless its last file, the mark, is in too."""
+    """Remove a stage and what it moved into the lake, unless its mark, the last file, is in."""
     journal = stage / "moves.json"
     if journal.exists():
         moves: list[str] = json.loads(journal.read_text("utf-8"))

@@ -147,7 +147,7 @@ class CorpusSource(Protocol):
 
     @property
     def repo(self) -> str | None:
-        """`owner/name`, where it is one repository."""
+        """`owner/name` where the corpus is one repository, else None."""
 
     @property
     def commit(self) -> str | None:
@@ -201,7 +201,7 @@ class LoadOptions:
 
     @property
     def given(self) -> dict[LoadFlag, object]:
-        """Flags that ask for something, with what they ask for."""
+        """The selection flags that were given, with their values."""
         values: dict[LoadFlag, object] = {
             "--from": self.source_dir, "--archives": self.archives_dir,
             "--revision": self.revision, "--repo": self.repos, "--library": self.libraries,

@@ -111,7 +111,7 @@ def plan_removal(project: Project, name: str, edition: str | None = None) -> Rem
 def remove(
     project: Project, removal: Removal, *, keep: bool, is_disturbed: Callable[[], bool]
 ) -> Path | None:
-    """Take it out of the lake; the folder it is kept in, or None.
+    """Move the planned files out of the lake; the folder they are kept in, or None if deleted.
 
     Args:
         keep: leave what was taken in `EVALAKE_HOME/removed`, from where it can be put back.

@@ -65,7 +65,7 @@ def scratch_folder(parent: Path, prefix: str, *, suffix: str = "") -> Iterator[P
 
 
 def sweep(paths: Iterable[Path]) -> list[Path]:
-    """Remove those files and folders of this module that no process holds; which they were."""
+    """Remove temporary files and folders that no process holds, and return their paths."""
     return [path for path in paths if _MARK.search(path.name) and _remove_if_free(path)]
 
 

@@ -108,7 +108,7 @@ class FolderTree:
         self._held: dict[str, tuple[Reason, int, int]] = {}
 
     def leaves_out(self, path: str, n_bytes: int) -> bool:
-        """Whether a file lies in a folder that is left out; it is counted there."""
+        """Whether a file lies in a skipped folder; if so, count it in that folder's row."""
         found = self._decide(path.rpartition("/")[0])
         if found is None:
             return False

@@ -65,7 +65,7 @@ Reason = tuple[SkipStatus, str]
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder as its rule sees it."""
+    """A folder, as patterns for folders see it."""
 
     path: str  # relative, POSIX
     names: frozenset[str]  # of what it holds
@@ -144,7 +144,7 @@ class CorpusRule:
         return "skipped_size", f"{n_bytes} bytes, more than {self.max_bytes}"
 
     def skip_content(self, content: bytes) -> Reason | None:
-        """Why a file is not corpus for what is in it; a list of suffixes takes any content."""
+        """Why a file's content is no corpus; None where it is, or the rule lists suffixes."""
         return None if self.suffixes is not None else _not_text(content)
 
 
@@ -228,5 +228,5 @@ WHEEL_MODULES = CorpusRule("modules-1", _wheel_folder, suffixes=(".py",))
 
 
 def folded(path: str) -> str:
-    """A path as equal spellings of one name share it: composed Unicode."""
+    """The path in composed Unicode (NFC), equal for two spellings of one name."""
     return path if path.isascii() else unicodedata.normalize("NFC", path)

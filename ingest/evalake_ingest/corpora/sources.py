@@ -141,7 +141,7 @@ class FolderSource:
         return SkippedDocument(path, *reason, n_bytes=n_bytes)
 
     def _led_to(self, link: Path) -> str:
-        """Where a link leads: what it leads to inside the folder is read at its own place."""
+        """Where a symbolic link leads; a target inside the folder is read at its own path."""
         target = str(link.readlink())
         try:
             end = link.resolve(strict=True)
@@ -171,7 +171,7 @@ def _listed(folder: Path) -> frozenset[str] | OSError:
 
 
 def _left_out_folder(shown: str, folder: Path, reason: Reason) -> SkippedDocument:
-    """One row for all of a folder, with how much that is."""
+    """The row of a skipped folder, with the number of files in it."""
     n_files = n_bytes = 0
     for inner, _, files in os.walk(folder):
         n_files += len(files)

@@ -211,5 +211,5 @@ def _definitions(tree: ast.Module) -> Iterator[tuple[Definition, str, str]]:
 
 
 def by_length(symbols: list[Symbol]) -> list[Symbol]:
-    """Shortest first: of overloads and property accessors of one name, the last one is the body."""
+    """Definitions by length, shortest first: the last of several overloads has the body."""
     return sorted(symbols, key=lambda symbol: symbol.n_lines)

@@ -82,7 +82,7 @@ class CorpusFacts:
 
     @cached_property
     def suffixes(self) -> SuffixIndex:
-        """Names that mean one definition."""
+        """Every dotted suffix that names this definition."""
         return SuffixIndex(self.symbols)
 
     def find(self, name: str, path: str | None) -> Symbol | None:
@@ -119,7 +119,7 @@ class CorpusFacts:
 
 @dataclass
 class Completed:
-    """A task with the gold its corpus supports, and what had to go."""
+    """A task with the gold that its corpus has, and the drops of gold that it lacks."""
 
     task: Task | None  # None where no relevant gold is left
     drops: list[Drop] = field(default_factory=list)
@@ -230,7 +230,7 @@ def _gone(task: Task, item: GoldItem, facts: CorpusFacts) -> Drop:
 
 
 def _why_gone(item: GoldItem, facts: CorpusFacts) -> tuple[DropReason, str | None]:
-    """Why no qrel of an item can be answered, and what a reader would have to know of it."""
+    """Why no hit could match any qrel of a gold item: the reason and its evidence, for `drops`."""
     for path in dict.fromkeys(qrel.path for qrel in item.qrels if qrel.path):
         if (file := facts.why_left_out(path)) is not None:
             return "file_left_out", f"{file.path}: {file.status} ({file.detail})"

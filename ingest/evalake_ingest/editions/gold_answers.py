@@ -23,7 +23,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class GoldHit:
-    """One perfect hit, told in every way that the gold item can be recognised by."""
+    """A perfect hit: every field that its gold item can be matched by."""
 
     item_id: str
     path: str | None = None

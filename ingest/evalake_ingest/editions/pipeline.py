@@ -26,7 +26,7 @@ _MARK = "datasets"
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Tasks of an edition against the one ingested before it."""
+    """Ids of tasks added, removed and changed since the edition before."""
 
     previous_edition: str
     added: tuple[str, ...]

@@ -70,7 +70,7 @@ def _build_apart(scratch: Project) -> None:
 
 
 def _scratch_project(project: Project, folder: Path) -> Project:
-    """A project of its own lake that sees the real one's corpora."""
+    """A project with an empty lake, and the corpora of the real project."""
     scratch = replace(project, home=folder)
     try:
         scratch.corpora.symlink_to(project.corpora, target_is_directory=True)

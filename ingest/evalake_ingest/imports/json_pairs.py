@@ -125,7 +125,7 @@ class _Pairs:
             self._next()
 
     def _number(self) -> str:
-        """The number that comes next, as it is written."""
+        """The next number of the file, as it is spelled there."""
         if self._next() in {"{", "["}:
             command = f"jq .default.test {self._source.file} > {self._source.file}.test"
             self._problems.hints.append(command)

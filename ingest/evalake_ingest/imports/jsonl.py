@@ -44,7 +44,7 @@ class JsonlFiles:
 
     @property
     def named(self) -> list[Path]:
-        """Those that are files."""
+        """The corpora that hold files, not documents."""
         return [file for file in (self.tasks, self.gold, self.documents) if file is not None]
 
 

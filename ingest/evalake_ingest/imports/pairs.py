@@ -72,7 +72,7 @@ class ScoredLists:
     def add(
         self, number: int, query: object, document: object, score: object, rank: str | None = None
     ) -> None:
-        """One entry, of line or row `number`; its rank as the file has it, if it has one."""
+        """Add a scored document of line or row `number`, with its rank if the file has ranks."""
         try:
             asked, name = as_id(query), as_id(document)
             value = as_score(score)

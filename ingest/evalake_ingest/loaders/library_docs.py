@@ -57,7 +57,7 @@ class Datastore:
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader of scores must know of it."""
+        """Caveats to print beside scores on this datastore."""
         if self.file.suffix == ".parquet":
             n_rows = pq.ParquetFile(self.file).metadata.num_rows
         else:

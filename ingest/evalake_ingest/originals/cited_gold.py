@@ -11,7 +11,7 @@ from evalake_ingest.records import Drop, DropReason, GoldItem, Qrel
 
 @dataclass(frozen=True)
 class CitedFiles:
-    """File gold of one answer, and the citations that came to nothing."""
+    """File-level gold of one answer, and the citations that name no file of the corpus."""
 
     gold: tuple[GoldItem, ...]
     lost: tuple[tuple[Citation, Resolution], ...]

@@ -94,7 +94,7 @@ def _remote(original: Original, url: str) -> RemoteFile:
 
 
 def _not_tried(originals: Sequence[Original], options: LoadOptions) -> Iterator[Problem]:
-    """What else is missing after a failed download: nobody should learn of it one by one."""
+    """The other files that are missing when a download fails, so that one error names all."""
     for original in originals:
         if original.url is not None:
             place = cached_path(_remote(original, original.url), options.cache)

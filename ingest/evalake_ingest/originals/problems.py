@@ -48,7 +48,7 @@ class Problems:
 
 
 def earlier_place(there: str, here: str) -> str:
-    """A place as it is told from another one: `line 3`, or whole where it is in another file."""
+    """An earlier place for a message: `line 3`, or with its file where that is another file."""
     file, _, end = there.rpartition(":")
     if here.rpartition(":")[0] != file:
         return there

@@ -72,7 +72,7 @@ class Source:
                 yield number, text
 
     def text(self) -> str | None:
-        """All of it, each line ended by LF; None where it cannot be read."""
+        """The whole text, with LF line ends; None where it cannot be read."""
         before = self._problems.count
         lines = [self._decode(number, line) or "" for number, line in self._numbered()]
         return "\n".join(lines) if self._problems.count == before else None

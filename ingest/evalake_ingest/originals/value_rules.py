@@ -124,7 +124,7 @@ def _finite(value: object, kind: str) -> float:
 
 
 def _exact(value: object) -> Decimal | None:
-    """A number as it is written; None for what is no finite number."""
+    """The number that a text spells, exactly; None where it spells no finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     text = value if isinstance(value, str) else repr(value)

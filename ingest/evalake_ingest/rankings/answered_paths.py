@@ -19,7 +19,7 @@ _MAX_EXAMPLES = 2
 
 @dataclass
 class _Known:
-    """Files of one corpus; none of a corpus that is not at hand."""
+    """Paths of one corpus; empty where the corpus is not on this machine."""
 
     paths: frozenset[str]
 

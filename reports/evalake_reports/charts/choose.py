@@ -19,7 +19,7 @@ from evalake_warehouse.questions.runs import Run, check_dataset, known_datasets
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which runs are meant where none is named one by one; None means any."""
+    """Conditions on runs, where none is named by `--run`; None means any."""
 
     sweep_id: str | None = None
     family: str | None = None

@@ -81,7 +81,7 @@ class Marts:
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
-        """Every run in the warehouse, oldest first, without what it answered."""
+        """Every run in the warehouse, oldest first, without its answers."""
         return tuple(reversed(list_runs(self.connection)))
 
     @cached_property

@@ -127,7 +127,7 @@ class Selection:
         return f"{first.dataset}, {first.split}, {edition}, n = {self.n_tasks} tasks"
 
     def chance(self, metric: str) -> float | None:
-        """What guessing scores on a metric; None where no one knows."""
+        """The score expected of a random ranking on a metric; None where it is not known."""
         [row] = self.marts.rows(
             "select median(chance) as chance from fct_run_metrics "
             "where list_contains(?, run_id) and metric = ?",

@@ -76,7 +76,7 @@ def find_variants(
 
 
 def ingredients(run: Run) -> frozenset[str]:
-    """What an arm is made of, as far as its names tell."""
+    """Components of an arm (branches, re-ranker, ...), read from its label and file names."""
     text = " ".join([run.arm_label, *_names(run.config)]).lower().replace("_", " ")
     return frozenset(name for name, words in _WORDS.items() if words.search(text))
 

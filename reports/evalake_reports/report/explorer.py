@@ -252,7 +252,7 @@ class _Hits:
 
 
 def _positions(values: Iterable[str | None], known: dict[str, int]) -> Sequence[int]:
-    """Where each value stands among the known ones, which grow by it; -1 for none."""
+    """Index of each value in `known`, which new values are added to; -1 for None."""
     return [known.setdefault(value, len(known)) if value else -1 for value in values]
 
 

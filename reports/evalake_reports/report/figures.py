@@ -80,5 +80,5 @@ def _slug(text: str) -> str:
 
 
 def _literal(text: str) -> str:
-    """Text that a regular expression's replacement takes as it is."""
+    """A text escaped for use as a regular expression's replacement."""
     return text.replace("\\", r"\\")

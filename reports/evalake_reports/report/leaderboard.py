@@ -179,7 +179,7 @@ def rank_column(rows: Sequence[Mapping[str, Any]]) -> Column:
 
 
 def caution_column(rows: Sequence[Mapping[str, Any]]) -> list[Column]:
-    """A column of what to know of an arm, where there is anything that no other column tells."""
+    """The column of cautions, if any arm has one that no other column shows."""
     return [Column("caution", _caution, kind="long")] if any(map(_untold, rows)) else []
 
 

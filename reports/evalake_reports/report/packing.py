@@ -50,7 +50,7 @@ def pack(data: Mapping[str, Any], budget: int = BUDGET_BYTES) -> str:
 
 
 def _finished(state: _Compress, text: bytes, room: int | None) -> bytes | None:
-    """What compressing some more text adds, or None once it is more than there is room for."""
+    """The last bytes of the compressed data, with `text` in it; None if they exceed `room`."""
     parts: list[bytes] = []
     for place in range(0, len(text), _CHUNK):
         parts.append(state.compress(text[place : place + _CHUNK]))

@@ -47,7 +47,7 @@ def to_html(report: Report) -> str:
 
 
 def _visible(value: Any) -> Any:
-    """Texts of others without what is no visible character; our own markup as it is."""
+    """Markup whose texts from outside have lost their invisible characters."""
     return shown(value, lines=True) if type(value) is str else value
 
 

@@ -136,7 +136,7 @@ def completeness_rows(selection: Selection) -> list[dict[str, Any]]:
 
 
 def completeness(selection: Selection) -> Section:
-    """What ran, and what did not."""
+    """Section: attempts, failures and tasks without a score, per arm."""
     columns = [
         arm_column(),
         text("status"),

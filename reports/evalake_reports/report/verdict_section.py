@@ -45,7 +45,7 @@ def summary(selection: Selection) -> Section:
 
 
 def _setting(selection: Selection) -> str:
-    """What decides, and against what."""
+    """One line: the metric that decides, and the baseline."""
     metric = selection.primary_metric
     chance = chance_text(selection.chance(metric))
     if selection.baseline is None:

@@ -167,7 +167,7 @@ def _definitions(tree: ast.Module, module: str) -> Iterator[Found]:
 
 
 def _statements(node: ast.AST) -> Iterator[ast.AST]:
-    """What a statement holds, less its expressions: they define nothing."""
+    """The statements inside a statement; expressions are skipped, for they define nothing."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
             yield child

@@ -135,7 +135,7 @@ def _text(value: object, name: str, adapter: str) -> str:
 
 
 def _is_plain_name(name: str) -> bool:
-    """Whether a system may be called so: its indexes, logs and rows are."""
+    """Whether a text can name a system, its index folders and its rows."""
     return not name.startswith(".") and not set(name) & set("/\\")
 
 
@@ -184,7 +184,7 @@ def _paths(system: object, adapter: str) -> Mapping[str, Path]:
 
 
 def _shown(value: object) -> str:
-    """The beginning of a value as text, however it fails at being one."""
+    """The first characters of a value's `repr`, or its type's name where `repr` raises."""
     try:
         return reprlib.repr(value)
     except Exception:

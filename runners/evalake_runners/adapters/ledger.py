@@ -43,7 +43,7 @@ class LedgerPlace:
     cost_usd: float = 0.0
 
     def used_by(self, task_id: str) -> Used | None:
-        """What a task used whose worker did not live to tell; None where it paid for nothing."""
+        """Calls and cost of a task whose worker was killed; None where it had paid for nothing."""
         state = _read(self.path)
         return None if state is None else state.tasks.get(task_id)
 
@@ -60,7 +60,7 @@ class _State:
 
 
 class Ledger:
-    """One worker's view of it; without a place it counts for this process alone."""
+    """One worker's view of a run's ledger; without a place, a count of this process alone."""
 
     def __init__(self, place: LedgerPlace | None = None) -> None:
         self._place = place

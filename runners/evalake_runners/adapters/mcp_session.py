@@ -154,7 +154,7 @@ class McpSession:
         self._children = set()
 
     def _end(self, processes: set[int]) -> None:
-        """Kill what the server has left: its own children survive it."""
+        """Kill the server's process group: children that it started can outlive it."""
         for process in processes:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(process, signal.SIGKILL)

@@ -58,7 +58,7 @@ class RawHit:
 
 @dataclass(slots=True)
 class Answer:
-    """What one search call brought back."""
+    """The result of one search."""
 
     hits: Sequence[RawHit]
     payload: str | None = None  # raw answer where it is more than the hits; the lake keeps it

@@ -29,7 +29,7 @@ __all__ = ["Adapter", "Setup", "Strict"]  # a module of the user's own takes `St
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """Where a system finds itself: the dataset it is asked about and the folders it may name."""
+    """What a system is made for: a dataset, and the folders that its paths are relative to."""
 
     dataset: str
     edition: str

@@ -44,7 +44,7 @@ _BACKOFF_S = 0.2  # before a worker is started again, once more with each time
 
 @dataclass(slots=True)
 class CellResult:
-    """What one cell came to."""
+    """The outcome of one cell."""
 
     cell: Cell
     run_id: str | None
@@ -65,7 +65,7 @@ class CellResult:
 
 @dataclass
 class SweepContext:
-    """What the cells of one invocation share."""
+    """State that all cells of one invocation share."""
 
     project: Project
     request: Request

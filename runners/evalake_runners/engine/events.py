@@ -17,7 +17,7 @@ from evalake_warehouse.scrub import scrub
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What every run of one invocation has in common; found out once."""
+    """Facts that all runs of one invocation record: versions, host, commit."""
 
     host_json: str
     packages_json: str

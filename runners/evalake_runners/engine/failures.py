@@ -37,7 +37,7 @@ _OF_CODE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One kind of reason in one run."""
+    """A kind of failure in one run: how many tasks, and the reason of the first."""
 
     status: str  # of `UNANSWERED`
     n_tasks: int
@@ -99,7 +99,7 @@ def told(failures: Sequence[Failure]) -> list[str]:
 
 
 def _kind(reason: str, task_id: str) -> str:
-    """A reason without what is particular to its task."""
+    """A reason with numbers, paths and quoted texts replaced, equal for alike failures."""
     kind = reason.replace(task_id, _PARTICULAR)
     for particular in _PARTICULARS:
         kind = particular.sub(_PARTICULAR, kind)

@@ -217,7 +217,7 @@ class LakeView:
         }
 
     def _add_statuses(self, runs: Mapping[str, PastRun]) -> None:
-        """What became of each task; one whose hits are gone from the lake was never asked."""
+        """Status per task; a task whose hits are gone from the lake counts as never asked."""
         counted = self._run_rows(
             "hits",
             runs,

@@ -142,7 +142,7 @@ def make_plan(project: Project, request: Request, view: LakeView | None = None) 
 
 
 def settle(cells: Sequence[Cell], view: LakeView, *, retry_failed: bool) -> None:
-    """Note in each cell what earlier runs have done of it."""
+    """Set in each cell which of its tasks earlier runs have answered."""
     past = view.past_runs(cell.key for cell in cells)
     for cell in cells:
         wanted = {task.task_id for task in cell.tasks}

@@ -32,7 +32,7 @@ _ORDER = ("texts", "hits", "timings", "attempts")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one try at one task."""
+    """The outcome of one try at one task."""
 
     task_id: str
     attempt: int

@@ -15,7 +15,7 @@ from evalake_warehouse.vocabulary import ANSWERED, FOLLOWING_GOLD
 def take_evidence(
     view: LakeView, dataset: DatasetRow, split: str, wanted: Collection[str], run: PastRun
 ) -> bool:
-    """Whether a run is one of a cell's; its `statuses` are then those of the cell's questions.
+    """Whether a run's evidence serves a cell; if so, limit its `statuses` to the cell's questions.
 
     On the cell's own edition it is if it was begun with the same tasks. On another one it must
     have been asked the same of the tasks that both editions have, and have answered one of them

@@ -81,7 +81,7 @@ class SweepRunner:
                 run.result.state, run.result.message = "failed", describe(error)
 
     def _join(self, cell: Cell, run_id: str, view: LakeView) -> None:
-        """Record that the family at hand has a run that was made for another."""
+        """Record a `joined` event: this family shares a run that another family made."""
         recorder = RunRecorder(
             self._context.project.lake,
             dataset=cell.dataset.dataset,

@@ -23,7 +23,7 @@ class Blob:
     n_hits: int  # asked of the system
 
     def identity(self) -> Mapping[str, int]:
-        """What the arm's hash and the recorded configuration say about it."""
+        """The blob's shape, as the arm's hash and recorded configuration hold it."""
         return {"bytes": self.max_bytes, "hits": self.n_hits, "rule": BLOB_RULE}
 
 

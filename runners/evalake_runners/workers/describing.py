@@ -202,7 +202,7 @@ class _Describer:
 
 
 def _state(file: str) -> tuple[int, int] | None:
-    """When a file was written and its size; None where it is gone."""
+    """Modification time and size of a file; None where it is gone."""
     try:
         found = Path(file).stat()
     except OSError:

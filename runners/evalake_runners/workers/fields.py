@@ -107,7 +107,7 @@ def counts(value: object) -> dict[str, int]:
 
 
 def sequence(value: object, name: str) -> Sequence[Any]:
-    """A list, or what can be cut like one; a text is none."""
+    """A list or another sequence; texts are refused."""
     if isinstance(value, str | bytes) or not isinstance(value, Sequence):
         raise TypeError(f"{name} is {_kind(value)}, not a list")
     return value

@@ -71,7 +71,7 @@ def _become_worker(channel: int, keeper: int, *, network: bool) -> None:
 
 
 def _wait(worker: int, woken: int) -> int | None:
-    """The worker's wait status; None where it is to be ended before it ended itself."""
+    """The worker's wait status; None where it must be ended from outside."""
     while True:
         ready, _, _ = select.select([_LIFE_LINE, woken], [], [])
         if woken in ready:

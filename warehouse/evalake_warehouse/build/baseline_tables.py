@@ -55,7 +55,7 @@ def lay_baselines(connection: DuckDBPyConnection, changes: Changes) -> None:
 
 
 def forget_baselines(connection: DuckDBPyConnection, changes: Changes) -> None:
-    """Take out what was measured of baselines that are no more."""
+    """Delete comparisons with frozen baselines that no longer exist."""
     kept = ", ".join(sql_literal(baseline.run.run_id) for baseline in changes.baselines)
     connection.execute(
         "delete from int_pair_measures where starts_with(baseline_run_id, 'frozen:') "

@@ -115,7 +115,7 @@ def _run_dbt(
 
 
 def share_parsed(source: Project, target: Project) -> None:
-    """Spare the target a parse that the source has been through; dbt reads anew what changed."""
+    """Copy the source project's parse to the target, so that dbt parses changed files only."""
     parsed, wanted = (_target(project) / "partial_parse.msgpack" for project in (source, target))
     if parsed.is_file() and not wanted.exists():
         with replacing(wanted) as file, parsed.open("rb") as source_file:

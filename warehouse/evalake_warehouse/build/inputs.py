@@ -76,12 +76,12 @@ def read_variables(database: Path | None) -> dict[str, Any]:
 
 
 def work_file(database: Path) -> Path:
-    """Where a build keeps what it alone needs; dbt knows it as the database `work`."""
+    """The file of a build's temporary tables, which dbt knows as the database `work`."""
     return database.with_name("work.duckdb")
 
 
 def prepare(database: Path, listing: LakeListing, changes: Changes) -> None:
-    """Take out what is no longer true, and lay out what every batch reads of the lake."""
+    """Delete rows of changed runs, and lay out the lake tables that every batch reads."""
     with duckdb.connect(str(database)) as connection:
         for column in ("run_id", "baseline_run_id", "candidate_run_id") if changes.stale else ():
             for table in _tables_with(connection, column) - {_STATE_TABLE}:
@@ -205,7 +205,7 @@ def _create_keys(
 
 
 def _lay_measured_pairs(connection: DuckDBPyConnection, database: Path) -> None:
-    """What is left to measure depends on what was: a table that the models are about to add to."""
+    """Lay out the pairs measured so far, from the table that the models are about to add to."""
     connection.execute(f"attach {sql_literal(str(database))} as built (read_only)")
     known = connection.execute(
         "select 1 from duckdb_tables() "

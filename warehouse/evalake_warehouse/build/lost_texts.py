@@ -70,7 +70,7 @@ anti join lake.qrels as others
 
 
 def lost_texts_sql(datasets: Collection[str]) -> str:
-    """A statement that makes `build.lost_texts`: what of a batch's lists cannot be decided.
+    """The SQL of `build.lost_texts`: gold items of lists that a lost text leaves undecided.
 
     Args:
         datasets: where a text is known to be gone; none costs nothing.

@@ -79,7 +79,7 @@ class BuildSettings(BaseModel):
         return settings
 
     def over(self, kept: Mapping[str, Any]) -> BuildSettings:
-        """What was set here, else what was kept of an earlier build, else the defaults.
+        """These settings over those of an earlier build, over the defaults.
 
         A kept variable that there is no longer is left out.
 

@@ -78,7 +78,7 @@ def forget_copy(project: Project) -> None:
 
 
 def _sound(project: Project, file: Path) -> Path:
-    """The file, or a copy of one that another process holds; raises what is wrong with it."""
+    """The file, or a copy where another process holds it; raises an error where it is damaged."""
     stat = file.stat()
     known = load_marks(_marks_file(project)).get(_name(project, file))
     try:

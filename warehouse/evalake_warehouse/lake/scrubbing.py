@@ -96,7 +96,7 @@ def _scrub_json_evidence(text: str) -> str:
 
 
 def _rewritten(text: str, clean: Callable[[Any], Any]) -> str:
-    """JSON cleaned value by value, so that it stays JSON; as it was where nothing is in it."""
+    """The JSON with each text value cleaned; the text unchanged where no value changes."""
     before = json.loads(text)
     after = clean(before)
     return text if after == before else canonical_json(after)

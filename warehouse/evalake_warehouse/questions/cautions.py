@@ -167,7 +167,7 @@ def _text(row: Mapping[str, Any]) -> str:  # noqa: PLR0911 - one return per caut
 
 
 def _first_of_each(cautions: list[Caution], order: Mapping[str, int]) -> list[Caution]:
-    """Of the cautions of one kind on several metrics, the one on the first metric."""
+    """Cautions with one per code: where several metrics have it, that of the first metric."""
     kept: dict[str, Caution] = {}
     for caution in cautions:
         known = kept.get(caution.code)

@@ -21,7 +21,7 @@ def metric_definitions(project: Project) -> list[dict[str, str]]:
 
 
 def is_metric(project: Project, name: str) -> bool:
-    """Whether a run may have it: one that is defined, or a measure that takes any cutoff.
+    """Whether a metric exists: a defined one, or a measure with a free cutoff.
 
     The rule of models/intermediate/int_run_definitions.sql, for a name without a level.
     """

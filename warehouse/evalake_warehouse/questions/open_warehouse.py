@@ -86,7 +86,7 @@ def distinct_names(names: Sequence[str]) -> list[str]:
 
 
 def explained(error: duckdb.Error) -> EvalakeError:
-    """An error of DuckDB's as one of ours, with what to do about it."""
+    """The evalake error that stands for an error of DuckDB, with a hint."""
     told = str(error)
     if _DAMAGED.search(told):
         what = f"the warehouse is damaged: {told.splitlines()[0]}"

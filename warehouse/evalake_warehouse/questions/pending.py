@@ -39,7 +39,7 @@ class Pending:
 
 
 def find_pending(connection: DuckDBPyConnection, listing: LakeListing) -> Pending | None:
-    """What the lake has of runs and the warehouse has not; None where it has all.
+    """Runs that the lake has and the warehouse lacks or has in part; None where there are none.
 
     Nothing is read of the lake but its listing and the rows of `datasets`. Rules and variables that
     changed are not looked at: only a build knows them.

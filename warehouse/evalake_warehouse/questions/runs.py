@@ -32,7 +32,7 @@ _RECORD = (
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run in its first family or in the one looked at."""
+    """A run as `dim_runs` has it, with its role in its first family or in the selected one."""
 
     run_id: str
     arm_label: str
@@ -76,7 +76,7 @@ class Run:
 
 
 def list_runs(connection: DuckDBPyConnection) -> list[Run]:
-    """Every run of the warehouse, the latest first, without what it answered."""
+    """Every run of the warehouse, the latest first, without its answers."""
     return [_run(row) for row in rows(connection, "select * from dim_runs order by run_id desc")]
 
 

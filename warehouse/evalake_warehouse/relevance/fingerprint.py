@@ -142,7 +142,7 @@ def _tokens(definition: Definition) -> Iterator[str]:
 
 @cache
 def _shape(kind: str, fields: tuple[str, ...]) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """What opens a node of this kind, and its fields with their labels, the last one first."""
+    """The opening token of a node of this kind, and its labelled fields in reverse order."""
     counted = [name for name in fields if name not in _IGNORED_FIELDS]
     return f"({kind}", tuple((name, f".{name}") for name in reversed(counted))
 

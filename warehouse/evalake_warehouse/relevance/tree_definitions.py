@@ -77,7 +77,7 @@ class _Open:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What the walk does at a node, by its type."""
+    """How the walk treats a node, by the node's type."""
 
     token: bytes
     is_comment: bool
@@ -200,7 +200,7 @@ class _Walk:
         return above == 1 or (above == 2 and is_modifier)
 
     def _end(self, depth: int, begun: list[tuple[int, int]]) -> None:
-        """Close what began at a depth, after its last token."""
+        """Finish the definitions that began at a depth, after their last token."""
         if begun and begun[-1][0] == depth:
             _, token = begun.pop()
             self._open[-1].left_out.append((token, len(self._tokens)))

@@ -37,7 +37,7 @@ class Named:
 
 
 def read_name(node: Node, grammar: Grammar) -> Named | None:
-    """The name that a node gives; None where it gives none."""
+    """The name that a node defines; None where it defines none."""
     kind = grammar.definitions.get(node.type)
     if kind is None:
         return _scope(node) if node.type in grammar.scopes else None

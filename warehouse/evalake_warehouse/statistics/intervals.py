@@ -32,7 +32,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """One entry per series, in points of the score; NaN where there is no such thing.
+    """Arrays with one entry per series, in score points; NaN where a value is undefined.
 
     An interval needs two tasks: one task says nothing about how much tasks vary.
     """

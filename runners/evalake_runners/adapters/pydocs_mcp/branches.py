@@ -38,7 +38,7 @@ class _Reading:
 
 
 def claimed_branches(pipeline: Pipeline) -> tuple[str, ...]:
-    """Branches that must show on some hit of a run if they take part in it.
+    """Branches of a pipeline that some hit of a run must name, if they contributed.
 
     What a re-ranker takes its candidates from is not claimed, because a list that the re-ranker
     filled alone is no failure. A composite's text does not tell who found its parts.

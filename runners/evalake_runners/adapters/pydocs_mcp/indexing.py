@@ -20,7 +20,7 @@ _DOCUMENTS_PER_WRITE = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """What indexing learnt besides the rows it wrote."""
+    """Counts and warnings of one indexing."""
 
     device: str | None
     n_warnings: int  # files skipped for their size, and chunkers that failed on a file

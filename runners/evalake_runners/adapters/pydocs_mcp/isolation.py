@@ -25,7 +25,7 @@ def isolated_environment(home: Path, *, offline: bool) -> dict[str, str]:
 
 @contextmanager
 def isolated(home: Path, *, offline: bool) -> Iterator[None]:
-    """Run a block in that environment; what was there before comes back."""
+    """Run a block in this environment, and restore the one before."""
     before = dict(os.environ)
     _replace(isolated_environment(home, offline=offline))
     try:

@@ -48,7 +48,7 @@ class _Completion(BaseModel):
 
 
 class _Paid(BaseModel):
-    """What an answer says it cost, whatever else is wrong with it."""
+    """The usage and cost fields of a reply, read even where the rest is malformed."""
 
     usage: _Usage | None = None
 

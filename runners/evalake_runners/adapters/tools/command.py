@@ -52,7 +52,7 @@ class CommandSystem(ToolSystem):
 
 
 class CommandSearcher:
-    """One command on one corpus."""
+    """Runs one command per question, over one corpus."""
 
     def __init__(
         self, config: CommandConfig, command: list[str], workspace: Workspace, corpus: CorpusView

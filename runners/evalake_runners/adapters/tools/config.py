@@ -104,7 +104,7 @@ class CommandStep(Strict):
 
 
 class ToolConfig(Strict):
-    """What every tool may be told besides how it is called."""
+    """Keys that every kind of tool has, besides those that say how it is called."""
 
     version: str | None = Field(
         default=None, description="Of the tool.  [default: what version_command says, or unknown]"

@@ -90,7 +90,7 @@ class McpSystem(ToolSystem):
         self._config = config
 
     def ingestion_config(self) -> Mapping[str, Any]:
-        """What set-up is made of, and the calls that may add to it."""
+        """The set-up commands and calls, which an index depends on."""
         return {**super().ingestion_config(), **self.tool.model_dump(mode="json",
                 include={"setup", "command", "url"})}  # fmt: skip
 

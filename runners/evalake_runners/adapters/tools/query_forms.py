@@ -30,7 +30,7 @@ def query_words(question: str, form: QueryForm) -> list[str]:
 
 
 def in_form(question: str, form: QueryForm) -> str:
-    """The question as it is asked; empty where nothing of it has that form."""
+    """The question in this form; empty where no part of it has the form."""
     return question if form == "raw" else " ".join(query_words(question, form))
 
 

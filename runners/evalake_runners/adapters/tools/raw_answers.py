@@ -11,7 +11,7 @@ from evalake_warehouse.identity import canonical_json
 
 @dataclass(frozen=True, slots=True)
 class RawAnswer:
-    """One answer in the terms that the three kinds of tools share."""
+    """A tool's answer: texts, structured content and error, alike for all kinds of tools."""
 
     texts: tuple[str, ...] = ()  # text blocks, standard output, or a response's body
     structured: Any = None  # an MCP tool's structured content

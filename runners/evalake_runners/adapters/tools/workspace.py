@@ -80,7 +80,7 @@ def open_workspace(corpus: CorpusView, index_dir: Path) -> Workspace:
 
 
 def refuse_traces(corpus: CorpusView) -> None:
-    """Take away what a tool wrote into a corpus that others search too.
+    """Delete files that a tool wrote into the shared corpus, and fail its search for them.
 
     Raises:
         SystemFailedError: there was something.
