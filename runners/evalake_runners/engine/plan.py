@@ -10,7 +10,8 @@ from shlex import quote
 from evalake_ingest.corpora.rules import TEXT
 from evalake_ingest.corpora.sources import FolderSource
 from evalake_ingest.corpora.store import StoredCorpus, store_corpus
-from evalake_runners.engine.lake_read import CellKey, DatasetRow, LakeView, PastRun, TaskRow
+from evalake_runners.engine.lake_read import LakeView
+from evalake_runners.engine.lake_rows import CellKey, DatasetRow, PastRun, TaskRow
 from evalake_runners.engine.reuse import take_evidence
 from evalake_runners.sweeps.arms import Arm, ArmSpec, bind
 from evalake_runners.sweeps.config import DatasetEntry, Limits

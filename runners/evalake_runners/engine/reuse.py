@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from evalake_runners.engine.lake_read import DatasetRow, LakeView, PastRun
+from evalake_runners.engine.lake_read import LakeView
+from evalake_runners.engine.lake_rows import DatasetRow, PastRun
 from evalake_warehouse.vocabulary import ANSWERED, FOLLOWING_GOLD
 
 

@@ -10,7 +10,7 @@ from multiprocessing.connection import wait
 
 from evalake_runners.adapters.protocol import CorpusView, Query
 from evalake_runners.engine.indexes import IndexOutcome
-from evalake_runners.engine.lake_read import TaskRow
+from evalake_runners.engine.lake_rows import TaskRow
 from evalake_runners.engine.record import Outcome, utc_now
 from evalake_runners.sweeps.config import Limits
 from evalake_runners.workers.answers import PackedSpending
