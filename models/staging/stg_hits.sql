@@ -3,7 +3,7 @@
 -- without an attempts row were never committed.
 
 with hits as (
-    select * from {{ source('lake', 'hits') }}
+    select * from {{ ref('stg_tried_hits') }}
 ),
 
 attempts as (
@@ -15,22 +15,9 @@ ignored as (
 )
 
 select
-    hits.run_id,
-    hits.task_id,
-    {{ counted_rank('hits.rank', 'ignored.ranks') }} as rank,
-    hits.item_id,
-    hits.score,
-    hits.raw_path,
-    hits.path,
-    hits.path_status,
-    hits.start_line,
-    hits.end_line,
-    hits.qualified_name,
-    hits.doc_id,
-    hits.title,
-    hits.text_sha256,
-    hits.reason,
-    hits.branch,
+    hits.* exclude (dataset, attempt) replace (
+        {{ counted_rank('hits.rank', 'ignored.ranks') }} as rank
+    ),
     attempts.dataset,
     attempts.edition
 from hits
