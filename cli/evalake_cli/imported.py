@@ -21,7 +21,9 @@ def tell(name: str, done: Imported, ranking: Ranking | None, *, as_json: bool) -
         dataset = _dataset_row(name, done) | ({} if run else {"notes": list(done.notes)})
         print_json({"dataset": dataset, "run": run})
         return
-    print_rows([_dataset_row(name, done)])
+    row = _dataset_row(name, done)
+    # Counts by reason are told below the table, with examples.
+    print_rows([{key: value for key, value in row.items() if not isinstance(value, dict)}])
     if done.dataset is not None:
         say(_summary(done.dataset))
     if done.run is not None and ranking is not None:

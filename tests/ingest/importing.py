@@ -12,6 +12,8 @@ import pytest
 
 from evalake_ingest.imports.beir import load_beir
 from evalake_ingest.imports.commit import Imported, import_all
+from evalake_ingest.imports.json_pairs import load_qrels as load_json_qrels
+from evalake_ingest.imports.json_pairs import load_run as load_json_run
 from evalake_ingest.imports.jsonl import JsonlFiles, load_dataset
 from evalake_ingest.imports.jsonl_answers import load_answers
 from evalake_ingest.imports.options import DatasetOptions, RankingOptions
@@ -64,6 +66,14 @@ def qrels(file: Path, **options: Any) -> Callable[[Problems], Loaded]:
 
 def trec_run(file: Path, **options: Any) -> Callable[[Problems], Ranking]:
     return lambda problems: load_run(file, RankingOptions("bm25", **options), problems)
+
+
+def json_qrels(file: Path, **options: Any) -> Callable[[Problems], Loaded]:
+    return lambda problems: load_json_qrels(file, DatasetOptions("d", **options), problems)
+
+
+def json_run(file: Path, **options: Any) -> Callable[[Problems], Ranking]:
+    return lambda problems: load_json_run(file, RankingOptions("mine", **options), problems)
 
 
 def tasks(tasks: Path, gold: Path | None = None, **rest: Any) -> Callable[[Problems], Loaded]:

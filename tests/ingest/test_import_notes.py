@@ -6,7 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.ingest.importing import answers, import_into, jsonl, qrels, read, tasks, trec_run, write
+from tests.ingest.importing import (
+    answers,
+    import_into,
+    json_run,
+    jsonl,
+    qrels,
+    read,
+    tasks,
+    trec_run,
+    write,
+)
 
 from evalake_ingest.corpora.near_paths import mend_path
 from evalake_warehouse.project import Project
@@ -120,6 +130,13 @@ def test_lists_shorter_than_the_primary_cutoff_are_told_with_the_flags_that_help
     assert ranked(project, tmp_path, run, depth=3) == (
         "the depth is 3, so ndcg@10 cannot be scored: add --metric ndcg@3",
     )
+
+
+def test_lists_that_are_all_empty_are_told_as_that(project: Project, tmp_path: Path) -> None:
+    judged = qrels(write(tmp_path / "q", "1 0 a 1\n"))
+    done = import_into(project, judged, json_run(write(tmp_path / "r", '{"1": {}}')))
+    (told,) = done.notes
+    assert told.startswith("no list has a hit, so ndcg@10 cannot be scored: add --depth 10, ")
 
 
 @pytest.mark.parametrize(

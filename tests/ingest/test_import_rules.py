@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from tests.ingest.importing import (
     answers,
     beir,
+    json_qrels,
+    json_run,
     jsonl,
     qrels,
     refused,
@@ -23,19 +25,8 @@ from tests.ingest.importing import (
     write,
 )
 
-from evalake_ingest.imports.json_pairs import load_qrels as load_json_qrels
-from evalake_ingest.imports.json_pairs import load_run as load_json_run
-from evalake_ingest.imports.options import DatasetOptions, RankingOptions
 from evalake_ingest.originals.problems import Problems
 from evalake_ingest.originals.value_rules import BadValueError, as_amount, as_grade, as_id, as_score
-
-
-def json_qrels(file: Path, **options: Any) -> Callable[[Problems], Any]:
-    return lambda problems: load_json_qrels(file, DatasetOptions("d", **options), problems)
-
-
-def json_run(file: Path) -> Callable[[Problems], Any]:
-    return lambda problems: load_json_run(file, RankingOptions("l"), problems)
 
 
 def graded_in_every_format(folder: Path, grade: str, **options: Any) -> list[Callable[..., Any]]:

@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import lzma
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from tests.ingest.importing import (
     answers,
     beir,
     import_into,
+    json_qrels,
+    json_run,
     jsonl,
     qrels,
     read,
@@ -27,6 +30,8 @@ from tests.ingest.importing import (
     write,
 )
 
+from evalake_ingest.originals.problems import Problems
+from evalake_warehouse.errors import DatasetError
 from evalake_warehouse.project import Project
 
 TEXT = b"t1 0 d1 1\nt1 0 d2 2\n"
@@ -211,3 +216,50 @@ def test_the_split_of_a_parquet_folder_is_named(tmp_path: Path) -> None:
 def test_an_array_of_answers_is_told_once(tmp_path: Path) -> None:
     file = write(tmp_path / "r.json", '[\n {"task_id": "1"},\n {"task_id": "2"}\n]\n')
     assert refused(answers(file)) == ["r.json:1: this is one JSON array; write one object a line"]
+
+
+PAIRS, LINES = '{"q1": {"d1": 1}}\n', '{"task_id": "q1", "hits": [{"doc_id": "d1"}]}\n'
+TREC_QRELS, TREC_RUN = "\nq1 0 d1 1\n", "q1 Q0 d1 1 2.5 tag\n"
+THIS_IS = {
+    "json": "this is JSON of the form {query: {document: number}}",
+    "jsonl": "this is JSON Lines",
+    "trec": "this is a TREC file",
+}
+
+
+@pytest.mark.parametrize(
+    ("read_file", "text", "line", "importer"),
+    [
+        (qrels, PAIRS, 1, "json"),
+        (trec_run, '{\n "q1": {"d1": 1}\n}\n', 1, "json"),
+        (qrels, LINES, 1, "jsonl"),
+        (trec_run, "\ufeff" + LINES, 1, "jsonl"),
+        (json_qrels, TREC_QRELS, 2, "trec"),
+        (json_run, TREC_RUN, 1, "trec"),
+        (json_run, "\n\n" + LINES, 3, "jsonl"),
+        (answers, PAIRS, 1, "json"),
+        (answers, '{"q1":\n {"d1": 1}}\n', 1, "json"),
+        (answers, TREC_RUN, 1, "trec"),
+        (tasks, TREC_QRELS.lstrip(), 1, "trec"),
+    ],
+)
+def test_a_file_for_another_importer_is_told_once_as_that(
+    tmp_path: Path,
+    read_file: Callable[[Path], Callable[[Problems], object]],
+    text: str,
+    line: int,
+    importer: str,
+) -> None:
+    file = write(tmp_path / "f", text)
+    with pytest.raises(DatasetError) as raised:
+        whole(read_file(file))
+    assert [str(one) for one in raised.value.problems] == [f"{file}:{line}: {THIS_IS[importer]}"]
+    assert raised.value.hint == f"evalake import {importer} --help"
+
+
+def test_a_line_whose_first_key_has_an_object_is_json_lines(tmp_path: Path) -> None:
+    folder = tmp_path / "beir"
+    write(folder / "corpus.jsonl", '{"metadata": {"n": 1}, "_id": "d1", "text": "x"}\n')
+    write(folder / "queries.jsonl", '{"metadata": {}, "_id": "q1", "text": "x"}\n')
+    write(folder / "qrels" / "test.tsv", "query-id\tcorpus-id\tscore\nq1\td1\t1\n")
+    assert [task.task_id for task in whole(beir(folder)).tasks] == ["q1"]

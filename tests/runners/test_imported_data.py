@@ -65,6 +65,7 @@ def test_an_import_ends_with_what_was_kept_and_dropped_and_the_command_that_list
         "--corpus", str(tmp_path / "src"),
     )  # fmt: skip
     assert ended.code == 0
+    assert "{" not in ended.out  # counts by reason stand below the table
     assert ended.err.startswith("12 of 13 tasks kept\n")
     assert "dropped: 1 gold_not_in_corpus, such as lost: file gold gone.py\n" in ended.err
     assert "1 of 13 tasks dropped: 1 gold_not_in_corpus\n" in ended.err

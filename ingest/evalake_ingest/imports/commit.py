@@ -57,7 +57,7 @@ def import_all(
             run = write_ranking(project, name, edition, ranking, lake=lake)
             short = short_list_note(
                 project, str(declared["primary_metric"]), run.depth,
-                asked=ranking.depth, is_declared_here=made is not None,
+                longest=run.longest, asked=ranking.depth, is_declared_here=made is not None,
             )  # fmt: skip
             notes = [short, *run.notes]
         if not declared["ignore_identical_ids"]:

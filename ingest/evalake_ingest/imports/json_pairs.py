@@ -12,6 +12,7 @@ from pathlib import Path
 from evalake_ingest.imports.judged import judged_elsewhere
 from evalake_ingest.imports.options import DatasetOptions, RankingOptions
 from evalake_ingest.imports.pairs import Judgements, ScoredLists
+from evalake_ingest.originals.formats import refuse_another_form
 from evalake_ingest.originals.problems import Problems, earlier_place
 from evalake_ingest.originals.source_files import Source
 from evalake_ingest.originals.value_rules import BadValueError, lone_surrogate
@@ -82,7 +83,11 @@ class _Pairs:
             add: takes offset, query, document and number of an entry.
             add_empty: takes every query whose object is empty.
         """
-        if not self._text.strip():
+        first_line = self._text.lstrip().partition("\n")[0]
+        if not first_line:
+            return
+        place = self.place(len(self._text) - len(self._text.lstrip()))
+        if refuse_another_form(self._source, self._problems, place, first_line, "json"):
             return
         seen: dict[str, int] = {}
         try:

@@ -9,6 +9,7 @@ from pathlib import Path
 from evalake_ingest.imports.judged import judged_elsewhere
 from evalake_ingest.imports.options import DatasetOptions, RankingOptions
 from evalake_ingest.imports.pairs import Judgements, ScoredLists
+from evalake_ingest.originals.formats import refuse_another_form
 from evalake_ingest.originals.problems import Problems
 from evalake_ingest.originals.source_files import Source
 from evalake_ingest.rankings.answers import Ranking
@@ -61,7 +62,11 @@ def load_run(file: Path, options: RankingOptions, problems: Problems) -> Ranking
 def _fields(
     source: Source, names: tuple[str, ...], problems: Problems, *, may_go_on: bool
 ) -> Iterator[tuple[int, list[str]]]:
+    is_first = True
     for number, line in source.lines():
+        if is_first and refuse_another_form(source, problems, source.place(number), line, "trec"):
+            return
+        is_first = False
         fields = _FIELD.findall(line)
         if len(fields) == len(names) or (may_go_on and len(fields) > len(names)):
             yield number, fields

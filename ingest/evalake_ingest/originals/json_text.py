@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from shlex import quote
 from typing import Any
 
+from evalake_ingest.originals.formats import refuse_another_form
 from evalake_ingest.originals.problems import Problems
 from evalake_ingest.originals.source_files import Source
 from evalake_ingest.originals.value_rules import BadValueError, lone_surrogate
@@ -24,6 +25,8 @@ def read_objects(source: Source, problems: Problems) -> Iterator[tuple[int, dict
             command = "'.[]'" if line.lstrip().startswith("[") else "."
             hint = f"jq -c {command} {quote(str(source.file))} > {quote(f'{source.file}.jsonl')}"
             problems.add(where, what, hint=hint)
+            return
+        if number == 1 and refuse_another_form(source, problems, where, line, "jsonl"):
             return
         try:
             row = parse(line)

@@ -31,11 +31,19 @@ def order_note(ranking: Ranking) -> str | None:
 
 
 def short_list_note(
-    project: Project, metric: str, depth: int, *, asked: int | None, is_declared_here: bool
+    project: Project,
+    metric: str,
+    depth: int,
+    *,
+    longest: int,
+    asked: int | None,
+    is_declared_here: bool,
 ) -> str | None:
     """That lists end before the cutoff of the primary metric, and which flag helps.
 
     Args:
+        depth: hits that each list is taken to have been asked for; never 0.
+        longest: hits of the longest list.
         asked: what `--depth` said, if anything.
         is_declared_here: whether the import also makes the dataset, so that it takes `--metric`.
     """
@@ -48,8 +56,9 @@ def short_list_note(
         for row in metric_definitions(project)
         if row["metric"].partition("@")[0] == name and row["cutoff"] and int(row["cutoff"]) <= depth
     }
-    hits = "hit" if depth == 1 else "hits"
-    why = f"the depth is {asked}" if asked else f"the longest list has {depth} {hits}"
+    hits = "hit" if longest == 1 else "hits"
+    length = f"the longest list has {longest} {hits}" if longest else "no list has a hit"
+    why = f"the depth is {asked}" if asked else length
     helps = [] if asked else [f"--depth {cutoff}, if {cutoff} were asked for"]
     if nearer and is_declared_here:
         helps.append(f"--metric {max(nearer, key=lambda metric: nearer[metric])}")

@@ -37,6 +37,7 @@ class ImportedRun:
     dataset: str
     edition: str
     depth: int
+    longest: int  # hits of the longest list
     n_tasks: int
     n_unanswered: int
     unknown_tasks: Sequence[str] = ()  # answered, but not in the dataset
@@ -91,6 +92,7 @@ def write_ranking(
         dataset=dataset,
         edition=edition,
         depth=depth,
+        longest=longest,
         n_tasks=len(task_ids),
         n_unanswered=len(task_ids) - len(answered),
         unknown_tasks=unknown,
