@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -45,6 +46,16 @@ where ($dataset is null or runs.dataset = $dataset)
   and ($system is null or runs.system = $system)
 order by runs.run_id desc
 limit $limit
+"""
+
+_OTHER_EDITIONS = """
+select judges.edition, judges.n_tasks, editions.ingested_at
+from dim_run_editions as judges
+inner join dim_runs as runs on judges.run_id = runs.run_id
+left join dim_editions as editions
+    on runs.dataset = editions.dataset and judges.edition = editions.edition
+where judges.run_id = ? and not judges.is_current
+order by editions.is_latest desc, editions.ingested_at desc, judges.edition
 """
 
 
@@ -107,6 +118,7 @@ def show(
                 ("branches", "fct_run_branches"),
             )
         }
+        record["other_editions"] = rows(connection, _OTHER_EDITIONS, [found.run_id])
         cautions = run_cautions(connection, [found.run_id])[found.run_id]
         judged_by = primary_metric(connection, [found])
     home, run_id = current_project().home, found.run_id
@@ -118,6 +130,8 @@ def show(
         return
     print_rows(_as_lines(record["run"][0]), title="run")
     print_rows(_as_lines(*record["completeness"]), title="\ncompleteness")
+    if record["other_editions"]:
+        print_rows(record["other_editions"], title="\nother editions that can judge it")
     if record["failures"]:
         print_rows(record["failures"], title="\nfailures")
     shown = (
@@ -149,6 +163,12 @@ def show(
     if told:
         columns = ("code", "metric", "text")
         print_rows([{name: row[name] for name in columns} for row in told], title="\ncautions")
+    if record["other_editions"]:
+        other = record["other_editions"][0]["edition"]
+        say(
+            f"judge it by another edition: evalake build --gold {quote(found.dataset)}@{other} "
+            f"--scenario {other}"
+        )
     if log is not None:
         say(f"what the system printed: {log}")
 

@@ -98,3 +98,46 @@ def test_names_that_mean_something_else_are_refused_by_every_importer(
     ended = evalake(toy, "import", kind, *given, *flags)
     assert ended.code == 2
     assert told in ended.err
+
+
+def import_without_corpus(project: Project, folder: Path) -> None:
+    (folder / "q").write_text("t1 0 d1 1\nt2 0 d2 1\n")
+    ended = evalake(project, "import", "trec", "--dataset", "mine", "--qrels", str(folder / "q"))
+    assert ended.code == 0, ended.err
+
+
+@pytest.mark.parametrize("command", ["plan", "run"])
+@pytest.mark.parametrize(
+    ("system", "searches"),
+    [
+        ("bm25", "bm25"),
+        ("ripgrep", "ripgrep"),
+        ("random", "random"),
+        ("pydocs-lexical", "pydocs-mcp"),
+    ],
+)
+def test_a_system_that_would_search_a_corpus_that_is_not_at_hand_is_refused_once(
+    toy: Project, tmp_path: Path, command: str, system: str, searches: str
+) -> None:
+    import_without_corpus(toy, tmp_path)
+    ended = evalake(toy, command, "--system", system, "--dataset", "mine")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == (
+        f"error: {system}: the corpus of mine is not at hand, and {searches} searches nothing "
+        "else; import the dataset with its corpus, or name a folder with --corpus-dir\n\n"
+        "hint: evalake datasets show mine\n"
+    )
+    assert not (toy.lake / "runs" / "dataset=mine").exists()
+
+
+@pytest.mark.parametrize("flags", [("gold",), ("empty",), ("bm25", "--corpus-dir", "src")])
+def test_what_needs_no_corpus_of_the_dataset_is_run(
+    toy: Project, tmp_path: Path, flags: tuple[str, ...]
+) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "t1.py").write_text("t1 = t2 = 1\n")
+    import_without_corpus(toy, tmp_path)
+    ended = evalake(toy, "run", "--dataset", "mine", "--system", *flags, "--json", cwd=tmp_path)
+    assert ended.code == 0, ended.err
+    (result,) = json.loads(ended.out)
+    assert result["asked_now"] == 2

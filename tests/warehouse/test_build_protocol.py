@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -16,6 +17,7 @@ import pytest
 from filelock import FileLock
 from lake_factory import RunWriter, docs, write_dataset
 
+from evalake_cli.main import run_cli
 from evalake_warehouse.build import BuildSettings, build
 from evalake_warehouse.errors import BuildBusyError, BuildError, UsageError
 from evalake_warehouse.project import Project
@@ -141,6 +143,30 @@ def test_a_scenario_judges_by_an_earlier_gold(project: Project, edition: str) ->
     assert score(project, run, "t1", scenario="before") == 0.5
     with pytest.raises(UsageError, match="no single edition `zz` of `toy`"):
         build(project, settings=BuildSettings(gold="toy@zz"), scenario="before")
+
+
+def test_a_run_shows_the_other_editions_that_can_judge_it_and_how(
+    project: Project, edition: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = write_run(project, edition, {"t1": docs("a")})
+    build(project)
+    assert run_cli(["runs", "show", run.run_id, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["other_editions"] == []
+    assert run_cli(["runs", "show", run.run_id]) == 0
+    assert "edition" not in capsys.readouterr().err
+
+    write_dataset(project.home, {"t1": {"a": 1}})
+    build(project)
+    assert run_cli(["runs", "show", run.run_id, "--json"]) == 0
+    (other,) = json.loads(capsys.readouterr().out)["other_editions"]
+    assert (other["edition"], other["n_tasks"]) == (edition, 1)
+    assert run_cli(["runs", "show", run.run_id]) == 0
+    printed = capsys.readouterr()
+    assert "other editions that can judge it\n" in printed.out
+    command = f"evalake build --gold toy@{edition} --scenario {edition}"
+    assert f"judge it by another edition: {command}\n" in printed.err
+    assert run_cli(command.split()[1:]) == 0
+    assert score(project, run, "t1", scenario=edition) == 0.5
 
 
 def test_a_deleted_run_leaves_the_marts(project: Project, edition: str) -> None:

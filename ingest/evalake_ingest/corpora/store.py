@@ -46,6 +46,8 @@ _SYMBOLS = pa.schema(
 )
 _BATCH = 2_000
 
+ABSENT_CORPUS_ID = hash_corpus(())  # of every corpus that is not at hand
+
 
 @dataclass(slots=True)
 class CorpusFile:

@@ -46,9 +46,11 @@ class ControlSystem:
         *,
         config: Mapping[str, Any] | None = None,
         gives_text: bool = True,
+        needs_corpus: bool = False,
     ) -> None:
         self.name = name
         self.gives_text = gives_text
+        self.needs_corpus = needs_corpus
         self._answering = answering
         self._config = config or {}
 
@@ -186,11 +188,14 @@ def _make_empty(config: NoConfig, setup: Setup) -> ControlSystem:
 def _make_random(config: RandomConfig, setup: Setup) -> ControlSystem:
     window_lines = config.window_lines
     if window_lines is None:
-        return ControlSystem("random", lambda: random_hits(setup.seed), gives_text=False)
+        return ControlSystem(
+            "random", lambda: random_hits(setup.seed), gives_text=False, needs_corpus=True
+        )
     return ControlSystem(
         "random",
         lambda: random_windows(setup.seed, window_lines),
         config=config.model_dump(mode="json"),
+        needs_corpus=True,
     )
 
 

@@ -39,6 +39,7 @@ class SystemFacts:
     output: str
     needs_network: bool
     gives_text: bool
+    needs_corpus: bool
     branches: tuple[str, ...]
     config: Mapping[str, Any]
     ingestion: Mapping[str, Any]
@@ -81,6 +82,7 @@ def facts_of(system: System | SimpleNamespace, adapter: str) -> SystemFacts:
         output=members["output"],
         needs_network=members["needs_network"],
         gives_text=bool(_read(system, "gives_text", adapter)),  # unless it says otherwise
+        needs_corpus=_read(system, "needs_corpus", adapter) is True,
         branches=_branches(system, adapter),
         config=_mapping(system, "public_config", adapter),
         ingestion=_mapping(system, "ingestion_config", adapter),

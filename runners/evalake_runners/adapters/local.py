@@ -14,6 +14,7 @@ class LocalSystem:
 
     output = "ranked"
     needs_network = False
+    needs_corpus = True
 
     def __init__(self, config: Strict) -> None:
         self._public = config.model_dump(mode="json")

@@ -129,7 +129,8 @@ class System(Protocol):
     """One system with one effective configuration; cheap to make, starts nothing by itself.
 
     One whose hits carry no text has `gives_text = False` as well: an arm that joins texts into one
-    is refused then, before anything runs.
+    is refused then, before anything runs. One that has nothing to search but the corpus it is given
+    has `needs_corpus = True`: a dataset whose corpus is not at hand is refused likewise.
 
     A system of the user's own is identified by its source: its module, its package and what they
     import. What it reads besides, it names in `source_files`, relative to the module's folder.

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count, groupby, islice
-from shlex import quote
 
 from evalake_ingest.corpora.rules import TEXT
 from evalake_ingest.corpora.sources import FolderSource
 from evalake_ingest.corpora.store import StoredCorpus, store_corpus
 from evalake_runners.engine.lake_read import LakeView
 from evalake_runners.engine.lake_rows import CellKey, DatasetRow, PastRun, TaskRow
+from evalake_runners.engine.refusals import (
+    no_tasks,
+    refuse_absent_corpus,
+    refuse_unknown_wording,
+)
 from evalake_runners.engine.reuse import take_evidence
 from evalake_runners.sweeps.arms import Arm, ArmSpec, bind
 from evalake_runners.sweeps.config import DatasetEntry, Limits
-from evalake_warehouse.errors import ConfigError, EvalakeError, Problem, UsageError
-from evalake_warehouse.nearest import did_you_mean
+from evalake_warehouse.errors import ConfigError, EvalakeError, Problem
 from evalake_warehouse.project import Project
 from evalake_warehouse.vocabulary import TEST_SPLITS
 
@@ -205,13 +208,13 @@ def _cells_of(
         and (entry.library is None or task.library == entry.library)
     ]
     if not tasks:
-        raise _no_tasks(entry, dataset, split, view)
+        raise no_tasks(entry, split, view.splits(dataset))
     if request.limit is not None:
         tasks = tasks[: request.limit]
     has_tail = "test" in view.splits(dataset)
     cells = []
     for spec in request.arms:
-        _refuse_unknown_wording(spec, tasks, dataset)
+        refuse_unknown_wording(spec, tasks, dataset)
         own_corpus = _own_corpus(project, spec)
         corpus_id = own_corpus.stored.corpus_id if own_corpus else None
         own = [replace(task, corpus_id=corpus_id) for task in tasks] if corpus_id else tasks
@@ -223,6 +226,7 @@ def _cells_of(
             project=project,
             corpus_id=corpus_id,
         )
+        refuse_absent_corpus(arm, own, dataset)
         first = Cell(
             arm=arm,
             dataset=dataset,
@@ -237,17 +241,6 @@ def _cells_of(
         )
         cells += [_as_repeat(first, number) for number in range(1, request.repeats + 1)]
     return cells
-
-
-def _refuse_unknown_wording(spec: ArmSpec, tasks: Sequence[TaskRow], dataset: DatasetRow) -> None:
-    variant = spec.query_variant
-    if all(task.wording(variant) is None for task in tasks):
-        known = sorted({"default", *(name for task in tasks for name in task.query_variants)})
-        raise UsageError(
-            f"no task of {dataset.dataset} has the wording `{variant}`"
-            f"{did_you_mean(variant, known)}",
-            where=f"{spec.label}: query_variant",
-        )
 
 
 def _own_corpus(project: Project, spec: ArmSpec) -> OwnCorpus | None:
@@ -284,20 +277,3 @@ def _settle_one(cell: Cell, same: Sequence[PastRun], *, retry_failed: bool) -> N
         task for task in cell.tasks if task.task_id not in run.statuses or task.task_id in again
     ]
     cell.n_failed = len(run.failed - again)
-
-
-def _no_tasks(entry: DatasetEntry, dataset: DatasetRow, split: str, view: LakeView) -> EvalakeError:
-    known = view.splits(dataset)
-    if split not in known:
-        what = f"`{entry.dataset}` has no split `{split}`{did_you_mean(split, known)}"
-        return UsageError(what)
-    chosen = [
-        f"{name} `{value}`"
-        for name, value in (("repo", entry.repo), ("library", entry.library))
-        if value is not None
-    ]
-    of = f" of {' and '.join(chosen)}" if chosen else ""
-    return UsageError(
-        f"split `{split}` of `{entry.dataset}` has no task{of}",
-        hint=f"evalake datasets show {quote(entry.dataset)}",
-    )

@@ -53,6 +53,7 @@ class Arm:
     adapter_version: str
     output: str
     needs_network: bool
+    needs_corpus: bool
     config_json: str
     config_files: Mapping[str, str]  # name in the configuration -> sha256
     arm_hash: str
@@ -136,6 +137,7 @@ def bind(
         adapter_version=facts.adapter_version,
         output=output,
         needs_network=facts.needs_network,
+        needs_corpus=facts.needs_corpus,
         config_json=canonical_json(config),
         config_files=files,
         arm_hash=content_hash(identity),

@@ -79,6 +79,8 @@ def _makes(pipeline: Pipeline) -> str:
 class PydocsSystem:
     """pydocs-mcp with one pipeline. Nothing of it is imported until `index` or `open`."""
 
+    needs_corpus = True
+
     def __init__(
         self,
         name: str,
