@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import duckdb
 import pytest
 from lake_factory import RunWriter, docs, write_dataset
 
+from evalake_warehouse.build.kept_statements import KeptStatements
 from evalake_warehouse.build.protocol import build
 from evalake_warehouse.build.settings import BuildSettings
 from evalake_warehouse.errors import BuildError
@@ -23,13 +25,24 @@ EDITION = "e1"
 
 
 @pytest.fixture
-def lake(project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Project:
-    """Two families of runs, failures among them; a cache that no other test writes to."""
-    monkeypatch.setenv("EVALAKE_CACHE", str(tmp_path / "cache"))
+def lake(project: Project) -> Project:
+    """A family of three runs, failures among them."""
     write_dataset(project.home, {f"t{n}": {"a": 1, "b": 2} for n in range(12)}, edition=EDITION)
     for label, role in (("one", "baseline"), ("two", "candidate"), ("three", "candidate")):
         add_run(project, label, role)
     return project
+
+
+@pytest.fixture
+def own(lake: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """The lake, built, whose cache no other test reads; it has one file of statements."""
+    build(lake)
+    cache = tmp_path / "cache"
+    name = KeptStatements(lake, BuildSettings(), ()).file.name
+    (cache / "statements").mkdir(parents=True)
+    shutil.copy(lake.cache / "statements" / name, cache / "statements")
+    monkeypatch.setenv("EVALAKE_CACHE", str(cache))
+    return Project(home=lake.home, data_dir=lake.data_dir)
 
 
 def add_run(project: Project, label: str, role: str) -> None:
@@ -60,10 +73,9 @@ def kept_files(project: Project) -> list[Path]:
     return sorted((project.cache / "statements").glob("*.json"))
 
 
-def test_replayed_builds_make_the_tables_that_dbt_makes(lake: Project, tmp_path: Path) -> None:
+def test_replayed_builds_make_the_tables_that_dbt_makes(lake: Project) -> None:
     build(lake, with_dbt=True)
     by_dbt = tables(lake)
-    assert len(kept_files(lake)) == 1
     build(lake, full=True)
     assert tables(lake) == by_dbt
     # One more run, on top of what is there: rows are added to tables that exist.
@@ -89,30 +101,34 @@ def test_dbt_is_not_imported_when_its_statements_are_kept(lake: Project) -> None
     assert done.stdout == "[]\n"
 
 
-def test_other_variables_and_damaged_files_are_for_dbt_again(lake: Project) -> None:
-    build(lake)
-    [kept] = kept_files(lake)
-    build(lake, settings=BuildSettings(margin=0.5), scenario="wide")
-    assert len(kept_files(lake)) == 2
+def test_other_variables_are_for_dbt_again(own: Project) -> None:
+    build(own, settings=BuildSettings(margin=0.5), scenario="wide")
+    assert len(kept_files(own)) == 2
+
+
+def test_damaged_statements_are_for_dbt_again(own: Project) -> None:
+    before = tables(own)
+    [kept] = kept_files(own)
     whole = kept.read_bytes()
-    before = tables(lake)
-    for damaged in (whole[:100], b"", whole.replace(b'"kind":"model"', b'"sort":"model"')):
+    reader = KeptStatements(own, BuildSettings(), ())
+    assert reader.read()
+    for damaged in (whole[:100], whole.replace(b'"kind":"model"', b'"sort":"model"'), b""):
         kept.write_bytes(damaged)
-        build(lake, full=True)
-        assert tables(lake) == before
-        assert statements(kept.read_bytes()) == statements(whole)
+        assert reader.read() is None
+    build(own, full=True)
+    assert tables(own) == before
+    assert statements(kept.read_bytes()) == statements(whole)
 
 
-def test_a_statement_or_a_test_that_fails_leaves_the_warehouse_as_it_was(lake: Project) -> None:
-    build(lake)
-    before = tables(lake)
-    [kept] = kept_files(lake)
+def test_a_statement_or_a_test_that_fails_leaves_the_warehouse_as_it_was(own: Project) -> None:
+    before = tables(own)
+    [kept] = kept_files(own)
     whole = kept.read_text()
     kept.write_text(whole.replace("count(*) as n_common_lists", "nonsense(*) as n_common_lists"))
     with pytest.raises(BuildError, match=r"model int_pair_lists: Catalog Error") as failed:
-        build(lake, full=True)
+        build(own, full=True)
     assert failed.value.hint == "evalake build --full --with-dbt"
     kept.write_text(whole.replace("having count(*) > 1", "having count(*) > 0"))
     with pytest.raises(BuildError, match=r"test unique_grain_dim_run_editions\S*: 3 rows fail it"):
-        build(lake, full=True)
-    assert tables(lake) == before
+        build(own, full=True)
+    assert tables(own) == before

@@ -56,19 +56,19 @@ class KeptStatements:
 
     def __init__(self, project: Project, settings: BuildSettings, models: Sequence[str]) -> None:
         self._folder = project.cache / "statements"
-        self._file = self._folder / f"{_key(project, settings, models)}.json"
+        self.file = self._folder / f"{_key(project, settings, models)}.json"
 
     def read(self) -> tuple[Statement, ...] | None:
         """The statements in the order to run them in, seeds among them; None for none kept."""
         try:
-            return _Kept.model_validate_json(self._file.read_bytes()).statements
+            return _Kept.model_validate_json(self.file.read_bytes()).statements
         except (OSError, ValidationError):
             return None
 
     def write(self, statements: Sequence[Statement]) -> None:
         """Keep what a build from an empty file ran; without a cache to write to, do nothing."""
         with suppress(OSError):
-            with replacing(self._file) as file:
+            with replacing(self.file) as file:
                 file.write(_Kept(statements=tuple(statements)).model_dump_json().encode())
             by_age = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
             for old in by_age[:-_KEPT_FILES]:
