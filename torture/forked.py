@@ -7,6 +7,7 @@ inherit what they cannot use.
 
 from __future__ import annotations
 
+import atexit
 import os
 import pickle
 import resource
@@ -159,9 +160,11 @@ def start(work: Work, place: Place, *, before_call: int | None = None) -> Runnin
     code = 70
     try:
         os.close(reads)
+        atexit._clear()  # of the process that this is a fork of
         place.enter(log, token)
         count = _count_calls(before_call)
         code = work(lambda step: _tell(writes, f"step {step}"))
+        atexit._run_exitfuncs()  # as an interpreter would that ends by itself
         _tell(writes, f"calls {count()}")
     except BaseException:
         traceback.print_exc()

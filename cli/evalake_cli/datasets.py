@@ -135,9 +135,11 @@ def remove_dataset(
     from evalake_ingest.removal import plan_removal
     from evalake_runners.engine.removing import indexes_of, remove_now
     from evalake_warehouse.errors import UsageError
+    from evalake_warehouse.leftovers import sweep_leftovers
     from evalake_warehouse.questions.baseline import list_baselines
 
     project = current_project()
+    sweep_leftovers(project)
     planned = plan_removal(project, name, edition)
     told = {
         "dataset": name, "edition": planned.edition, "runs": len(planned.run_ids),

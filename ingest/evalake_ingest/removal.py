@@ -25,6 +25,7 @@ from evalake_warehouse.file_names import file_name
 from evalake_warehouse.lake.reader import LakeFile, list_files
 from evalake_warehouse.lake.schemas import TABLES
 from evalake_warehouse.project import Project
+from evalake_warehouse.scratch import scratch_folder
 
 _STAYING = frozenset({"looks"})
 _MARKS = ("datasets", "runs")  # without their rows there an edition or a run counts no more
@@ -121,11 +122,21 @@ def remove(
         UsageError: a sweep began; nothing is gone.
     """
     removed = project.home / "removed"
-    for leftover in removed.glob(".*.tmp"):  # of a removal that was killed while it deleted
-        shutil.rmtree(leftover, ignore_errors=True)
+    removed.mkdir(parents=True, exist_ok=True)
     at = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
-    name = f"{at}-{file_name(removal.dataset)}-{uuid.uuid4().hex[:8]}"
-    target = removed / (name if keep else f".{name}.tmp")
+    name = f"{at}-{file_name(removal.dataset)}"
+    if keep:
+        target = removed / f"{name}-{uuid.uuid4().hex[:8]}"
+        _move(project, removal, target, is_disturbed)
+        return target
+    with scratch_folder(removed, f".{name}-", suffix=".tmp") as target:
+        _move(project, removal, target, is_disturbed)
+    return None
+
+
+def _move(
+    project: Project, removal: Removal, target: Path, is_disturbed: Callable[[], bool]
+) -> None:
     moved: list[tuple[Path, Path]] = []
     for source in removal.paths:
         place = target / source.relative_to(project.home)
@@ -140,10 +151,6 @@ def remove(
         raise UsageError("a sweep began meanwhile; nothing was removed", where=str(project.home))
     _drop_empty_folders(removal)
     shutil.rmtree(project.lake / f".staged-{removal.dataset}", ignore_errors=True)
-    if keep:
-        return target
-    shutil.rmtree(target, ignore_errors=True)
-    return None
 
 
 def _one_edition(name: str, wanted: str, editions: set[str]) -> str:

@@ -26,6 +26,7 @@ def sweep_leftovers(project: Project) -> list[Path]:
 
 def _in_state(project: Project) -> Iterator[Path]:
     yield from project.home.glob("*.tmp")
+    yield from (project.home / "removed").glob(".*.tmp")
     for folder, _, names in os.walk(project.lake):
         yield from (Path(folder, name) for name in names if name.endswith(".tmp"))
     for pattern in (".*.tmp", "*/*.tmp"):

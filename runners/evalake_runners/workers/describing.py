@@ -197,6 +197,7 @@ class _Describer:
         if self._worker is not None:
             self._worker.kill()
             self._worker = None
+            self._folder.close()
             atexit.unregister(self.close)
         self._folder.close()
 
