@@ -87,8 +87,8 @@ def leaderboard(
 ) -> int:
     """Rank the arms of one family on their primary metric, with intervals.
 
-    Equal means share a rank. A suspect run, one with part of the tasks and one without a score have
-    none.
+    Equal means share a rank. Runs that are suspect, limited to part of the tasks or without a score
+    have none.
     """
     from evalake_reports.report import has_rank, printable
     from evalake_reports.report import leaderboard as ranked

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
+from evalake_warehouse.shown import shown
+
 
 class ExitCode(IntEnum):
     """What a command's exit code means."""
@@ -29,7 +31,8 @@ class Problem:
     what: str
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.what}" if self.where else self.what
+        # A place may be a key of somebody's file, which is to stay on its line.
+        return f"{shown(self.where)}: {self.what}" if self.where else self.what
 
 
 class EvalakeError(Exception):
@@ -38,8 +41,8 @@ class EvalakeError(Exception):
     exit_code = ExitCode.USAGE
 
     def __init__(self, what: str, *, where: str = "", hint: str | None = None) -> None:
-        super().__init__(f"{where}: {what}" if where else what)
         self.problems: tuple[Problem, ...] = (Problem(where, what),)
+        super().__init__(str(self.problems[0]))
         self.hint = hint
 
 

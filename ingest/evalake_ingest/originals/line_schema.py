@@ -33,6 +33,7 @@ from evalake_ingest.originals.value_rules import (
 )
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.nearest import did_you_mean
+from evalake_warehouse.shown import shown
 from evalake_warehouse.vocabulary import AttemptStatus, GoldRole, Level
 
 
@@ -178,7 +179,7 @@ def _told(detail: ErrorDetails, model: type[BaseModel]) -> str:
     if detail["type"] == "extra_forbidden":
         known = {*model.model_fields, *GoldLine.model_fields, *HitLine.model_fields}
         what = f"unknown key{did_you_mean(str(detail['loc'][-1]), sorted(known))}"
-    where = ".".join(map(str, detail["loc"]))
+    where = shown(".".join(map(str, detail["loc"])))
     return f"`{where}`: {what}" if where else what
 
 
