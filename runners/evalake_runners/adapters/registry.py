@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 from evalake_runners.adapters.facts import told
+from evalake_runners.adapters.function import function_adapter
 from evalake_runners.adapters.setup import Adapter, Strict
 from evalake_warehouse.errors import UsageError
 from evalake_warehouse.nearest import did_you_mean
@@ -17,7 +19,9 @@ class _Entry(NamedTuple):
     summary: str
 
 
-PLUGIN_PREFIX = "python:"  # `python:my_package.my_system` names any module with an adapter's names
+# `python:my_package.my_system` names any module with an adapter's names, and
+# `python:my_package.my_module:search` a function.
+_PLUGIN_PREFIX = "python:"
 _NAMES = ("CONFIG", "make")
 
 _ENTRIES: dict[str, _Entry] = {
@@ -46,8 +50,13 @@ def adapter_summary(name: str) -> str:
 
 
 def is_plugin(name: str) -> bool:
-    """Whether a name stands for a module of the user's own."""
-    return name.startswith(PLUGIN_PREFIX)
+    """Whether a name stands for a module or a function of the user's own."""
+    return name.startswith(_PLUGIN_PREFIX)
+
+
+def plugin_module(name: str) -> str:
+    """The module that a system of the user's own is in."""
+    return name.removeprefix(_PLUGIN_PREFIX).partition(":")[0]
 
 
 def get_adapter(name: str) -> Adapter:
@@ -75,10 +84,13 @@ def get_adapter(name: str) -> Adapter:
 def _plugin(name: str) -> Adapter:
     """A system of the user's own; whatever its module raises is told as a problem of it."""
     try:
-        module = import_module(name.removeprefix(PLUGIN_PREFIX))
+        module = import_module(plugin_module(name))
     except (Exception, SystemExit) as error:
         what = f"system `{name}` cannot be loaded: {told(error)}"
         raise UsageError(what, where="system") from error
+    function = name.removeprefix(_PLUGIN_PREFIX).partition(":")[2]
+    if function:
+        return _function(name, module, function)
     if missing := [f"`{attribute}`" for attribute in _NAMES if not hasattr(module, attribute)]:
         raise UsageError(f"the module has no {', '.join(missing)}", where=name)
     if not (isinstance(module.CONFIG, type) and issubclass(module.CONFIG, Strict)):
@@ -90,6 +102,21 @@ def _plugin(name: str) -> Adapter:
         raise UsageError("`source_files` must be a list of paths", where=name)
     summary = (module.__doc__ or name).strip().partition("\n")[0]
     return Adapter(name, summary, module.CONFIG, module.make, tuple(map(str, named)))
+
+
+def _function(name: str, module: ModuleType, function: str) -> Adapter:
+    found = getattr(module, function, None)
+    if found is None:
+        known = [own for own, value in vars(module).items() if callable(value)]
+        what = f"the module has no function `{function}`{did_you_mean(function, known)}"
+        raise UsageError(what, where=name)
+    version = getattr(module, "__version__", None)
+    return function_adapter(
+        f"{module.__name__}.{function}",
+        found,
+        # Its source tells one version from another, so that it need not say one.
+        version=version if isinstance(version, str) else "unversioned",
+    )
 
 
 def unknown_name(name: str) -> str:

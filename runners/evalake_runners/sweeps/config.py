@@ -65,7 +65,9 @@ class Limits(Strict):
 class SystemFile(Strict):
     """A system with its configuration, as `configs/systems/*.yaml` and `--config` hold it."""
 
-    system: str = Field(description="Adapter name: bm25, pydocs-mcp, ... or python:MODULE.")
+    system: str = Field(
+        description="Adapter name: bm25, pydocs-mcp, ... or python:MODULE[:FUNCTION]."
+    )
     label: Label | None = Field(
         default=None, description="Name in tables.  [default: the system's]"
     )

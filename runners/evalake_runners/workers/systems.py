@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from evalake_runners.adapters.facts import facts_of, told
 from evalake_runners.adapters.protocol import System
-from evalake_runners.adapters.registry import PLUGIN_PREFIX, get_adapter, is_plugin
+from evalake_runners.adapters.registry import get_adapter, is_plugin, plugin_module
 from evalake_runners.adapters.setup import Setup, Strict
 from evalake_runners.adapters.sources import read_source
 from evalake_runners.configuration.yaml_file import check, model_in
@@ -110,5 +110,6 @@ def _source(adapter: str, facts: Mapping[str, Any], setup: Setup) -> Mapping[str
     """The code of a system of the user's own; None for a shipped one, which has a version."""
     if not is_plugin(adapter):
         return None
-    module = adapter.removeprefix(PLUGIN_PREFIX)
-    return asdict(read_source(module, facts["source_files"], leave_out=setup.project.home))
+    return asdict(
+        read_source(plugin_module(adapter), facts["source_files"], leave_out=setup.project.home)
+    )
