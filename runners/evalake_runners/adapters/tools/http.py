@@ -21,6 +21,7 @@ from evalake_runners.adapters.tools.workspace import Workspace, open_workspace
 if TYPE_CHECKING:
     import httpx
 
+_NOT_READY = 202  # a service that took the question and has no answer yet
 _TOO_MANY = 429
 
 
@@ -90,7 +91,7 @@ class HttpSearcher:
         body = None if config.body is None else fill(config.body, fields)
         response = self._client.request(config.method, url, params=params or None, json=body)
         failure = None
-        if not response.is_success:
+        if not response.is_success or response.status_code == _NOT_READY:
             failure = f"HTTP {response.status_code} {response.reason_phrase}".strip()
             if response.status_code == _TOO_MANY and "retry-after" in response.headers:
                 failure += f" (Retry-After {response.headers['retry-after']})"
